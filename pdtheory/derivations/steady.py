@@ -1,0 +1,247 @@
+"""Delays where F runs at 2 m + s and B at 2 m + 2 S - 1 - s once the pipeline is full: 1F1B, NOAM = S.
+
+Counts of updates per stage, summed over stages, for every S at once. The start-up differs between the
+schedules that share this steady state, so every derivation is made for one law.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from pdtheory.delays import TieRule
+from pdtheory.derivations.finding import shortened, value_of
+from pdtheory.derivations.ordering import before_read, before_update
+from pdtheory.proof.steps import (
+    AddUp, Average, Combine, CountDifference, CountInterval, CountOver, CountUnion, Decide, Hypotheses,
+ Largest, LastTick, Proof, Step, SumByDifference,
+)  # fmt: skip
+from pdtheory.proof.timing import Law, M, S, integers
+from pdtheory.summation import antidifference
+
+m, a, s, r, j = integers("m a s r j")
+STAGE_A: Hypotheses = (a >= 0, a < S)
+STAGE_S: Hypotheses = (s >= 0, s < S)
+ZERO = sp.Integer(0)
+Pieces = list[tuple[sp.Expr, sp.Expr, bool]]
+
+
+def last_index(gap: sp.Expr, strict: bool) -> sp.Expr:
+    """Return the largest j with 2 j <= gap, or 2 j < gap."""
+    return sp.ceiling(gap / 2) - 1 if strict else sp.floor(gap / 2)
+
+
+def count_before(
+    name: str, member: sp.Basic, gap: sp.Expr, hypotheses: Hypotheses, pieces: Pieces
+) -> list[Step]:
+    """Return steps that count the updates (r, j), 0 <= r < S, with `member`.
+
+    Parameters
+    ----------
+    name : str
+        Of the last step.
+    gap : expression
+        The member's condition on j is 2 j <= gap or 2 j < gap.
+    pieces : list of (lower, upper, strict)
+        Ranges of r, and which of the two holds there.
+    """
+    steps: list[Step] = []
+    # A range that is empty whatever the stage would have nothing to say.
+    pieces = [piece for piece in pieces if piece[0] != piece[1]]
+    for k, (lower, upper, strict) in enumerate(pieces):
+        part = f"{name}, part {k}"
+        top = last_index(gap, strict)
+        here = (*hypotheses, lower <= r, r < upper)
+        steps += [
+            CountInterval(f"{part}: per stage", here, j, member, ZERO, top),
+            SumByDifference(f"{part}: sum", hypotheses, r, lower, upper, top + 1, antidifference(top + 1, r)),
+            CountOver(f"{part}", f"{part}: per stage", f"{part}: sum"),
+        ]
+    whole = sp.And(r >= 0, r < S, member)
+    return [*steps, CountUnion(name, tuple(f"{name}, part {k}" for k in range(len(pieces))), hypotheses, whole)]
+
+
+def split_at(stage: sp.Expr, rule: TieRule) -> Pieces:
+    """Return the ranges of r whose updates precede, or not, an update of `stage` in the same tick."""
+    if rule is TieRule.REVERSE_STAGE_ORDER:
+        return [(ZERO, stage + 1, True), (stage + 1, S, False)]
+    return [(ZERO, stage, False), (stage, S, True)]
+
+
+def read_split(stage: sp.Expr, rule: TieRule) -> Pieces:
+    """Return the ranges of r whose updates are seen, or not, by a read of `stage` in the same tick."""
+    if rule is TieRule.READS_FIRST:
+        return [(ZERO, S, True)]
+    if rule is TieRule.UPDATES_FIRST:
+        return [(ZERO, S, False)]
+    return split_at(stage, rule)
+
+
+def add_up(
+    steps: list[Step], index: sp.Symbol, hypotheses: Hypotheses, name: str, words: str,
+    power: int = 1, lower: sp.Expr = ZERO, upper: sp.Expr = S,
+) -> list[Step]:  # fmt: skip
+    """Return steps that add up the value of the last step, or its square, over a range of stages."""
+    summand = value_of(steps) ** power
+    total = SumByDifference(f"{name}: sum", hypotheses, index, lower, upper, summand, antidifference(summand, index))
+    return [total, AddUp(name, steps[-1].name, f"{name}: sum", words, power)]
+
+
+@dataclass(frozen=True)
+class SteadyDelays:
+    """Derivations for one schedule.
+
+    Attributes
+    ----------
+    law : Law
+        Equal, from microbatch S on, to the steady state above.
+    follows : Step
+        Proves that the law is the schedule's run.
+    setting : tuple of SymPy booleans
+        What S and the schedule's parameters satisfy.
+    """
+
+    law: Law
+    follows: Step
+    setting: Hypotheses
+
+    @property
+    def steady(self) -> Hypotheses:
+        """A microbatch that is read when the pipeline is full, and whose window's updates all exist."""
+        return (*self.setting, m >= S, m + S <= M)
+
+    def updates_before_update(self, stage: sp.Expr, microbatch: sp.Expr, rule: TieRule) -> sp.Basic:
+        """Say that the update (r, j) comes before the update (stage, microbatch)."""
+        return sp.And(j >= 0, j < M, before_update(self.law, (r, (j,)), (stage, (microbatch,)), rule))
+
+    def updates_before_read(self, stage: sp.Expr, microbatch: sp.Expr, rule: TieRule) -> sp.Basic:
+        """Say that the update (r, j) is seen by the read (stage, microbatch)."""
+        return sp.And(j >= 0, j < M, before_read(self.law, (r, (j,)), (stage, (microbatch,)), rule))
+
+    def window(self, update: sp.Expr, read: sp.Expr, microbatch: sp.Expr, rule: TieRule) -> sp.Basic:
+        """Say that the update (r, j) lies between a read and an update of one microbatch."""
+        return sp.And(
+            r >= 0, r < S,
+            self.updates_before_update(update, microbatch, rule),
+            sp.Not(self.updates_before_read(read, microbatch, rule)),
+        )  # fmt: skip
+
+    def block_delay_steps(self, update: sp.Expr, read: sp.Expr, rule: TieRule, hypotheses: Hypotheses) -> list[Step]:
+        """Return steps that count the window between the read of one stage and the update of another."""
+        made = self.updates_before_update(update, m, rule)
+        seen = self.updates_before_read(read, m, rule)
+        # Ticks: update (r, j) is at 2 j + 2 S - 1 - r, update (a, m) at 2 m + 2 S - 1 - a, read (s, m) at 2 m + s.
+        return [
+            self.follows,
+            *count_before("made", sp.And(r >= 0, r < S, made), 2 * m + r - update, hypotheses, split_at(update, rule)),
+            *count_before("seen", sp.And(r >= 0, r < S, seen), 2 * m + read + r + 1 - 2 * S, hypotheses, read_split(read, rule)),
+            CountDifference("delay", "made", "seen", hypotheses, self.window(update, read, m, rule)),
+        ]  # fmt: skip
+
+    def block_delay(self, rule: TieRule) -> Proof:
+        """Return the proof of the block delay of the read of stage s by an update of stage a."""
+        words = f"block delay of the read of stage s by an update of stage a ({rule})"
+        return shortened(words, self.block_delay_steps(a, s, rule, (*self.steady, *STAGE_A, *STAGE_S)))
+
+    def max_block_delay(self, rule: TieRule) -> Proof:
+        """Return the proof of the largest block delay: that of the first stage's read by its own update."""
+        first = ZERO
+        words = f"largest steady block delay ({rule})"
+        largest = Largest(
+            "largest", words, "delay", (*self.steady, *STAGE_A, *STAGE_S), self.window(a, s, m, rule), {a: first, s: first}
+        )
+        return shortened(words, [*self.block_delay_steps(first, first, rule, self.steady), largest])
+
+    def mean_block_delay(self, rule: TieRule) -> Proof:
+        """Return the proof of the mean block delay over all pairs of update and read stage."""
+        words = f"mean steady block delay over update and read stages ({rule})"
+        delay = self.block_delay(rule)
+        steps = [*delay.steps]
+        steps += add_up(steps, s, (*self.steady, *STAGE_A), "over read stages", "sum of the delays of an update of stage a")
+        steps += add_up(steps, a, self.steady, "over update stages", "sum of the delays of all updates of a microbatch")
+        total = shortened("sum of the delays", steps).steps
+        mean = sp.expand(value_of(total) / S**2)
+        return Proof(words, (*total, Average("mean", total[-1].name, words, (S, S), mean)))
+
+    def version_lag(self) -> Proof:
+        """Return the proof of the number of own updates between a read and the update made from it."""
+        own = sp.And(
+            j >= 0, j < M,
+            before_update(self.law, (s, (j,)), (s, (m,)), TieRule.STAGE_ORDER),
+            sp.Not(before_read(self.law, (s, (j,)), (s, (m,)), TieRule.STAGE_ORDER)),
+        )
+        lag = CountInterval("lag", (*self.steady, *STAGE_S), j, own, m - S + s + 1, m - 1)
+        return shortened("own-stage version lag", [self.follows, lag])
+
+    def _own_reads(self, strict: bool) -> CountInterval:
+        """Return the count of updates of stage r between the read of r and the update of s, r >= s or r < s."""
+        rule = TieRule.STAGE_ORDER
+        between = sp.And(
+            j >= 0, j < M,
+            before_update(self.law, (r, (j,)), (s, (m,)), rule),
+            sp.Not(before_read(self.law, (r, (j,)), (r, (m,)), rule)),
+        )
+        here = (r >= s, r < S) if strict else (r >= 0, r < s)
+        name = "stages from s on" if strict else "stages before s"
+        top = last_index(2 * m + r - s, strict)
+        return CountInterval(name, (*self.steady, *STAGE_S, *here), j, between, m - S + r + 1, top)
+
+    def updates_between(self, from_s_on: bool) -> Proof:
+        """Return the proof of the number of updates of stage r that an update of s finds the read of r to miss."""
+        where = "r >= s" if from_s_on else "r < s"
+        return shortened(
+            f"updates of stage r between the read of r and the update of s, {where}", [self.follows, self._own_reads(from_s_on)]
+        )
+
+    def squares_per_stage(self) -> Proof:
+        """Return the proof of the sum over r of the squared number of missed updates."""
+        steps: list[Step] = [self.follows]
+        for strict, lower, upper in ((False, ZERO, s), (True, s, S)):
+            count = self._own_reads(strict)
+            steps.append(count)
+            steps += add_up(
+                steps, r, (*self.steady, *STAGE_S), f"squares, {count.name}", "sum of squares", 2, lower, upper
+            )
+        parts = {"squares, stages before s": sp.Integer(1), "squares, stages from s on": sp.Integer(1)}
+        words = "sum over r of the squared updates of r between the read of r and the update of s"
+        return shortened(words, [*steps, Combine("squares", words, parts)])
+
+    def squares(self) -> Proof:
+        """Return the proof of the double sum of the squared numbers of missed updates."""
+        words = "sum over r and s of the squared updates of r between the read of r and the update of s"
+        steps = [*self.squares_per_stage().steps]
+        return shortened(words, [*steps, *add_up(steps, s, self.steady, "all squares", words)])
+
+    def whole_run_max(self, rule: TieRule) -> Proof:
+        """Return the proof of the largest block delay of a whole run, start-up included.
+
+        Nothing is updated before tick S, when microbatch S - 1 has been read by the first stage. Its update
+        there comes after every update that any other window holds, moved to the start of the run.
+        """
+        run = (*self.setting, M >= 2 * S)
+        first, critical = ZERO, S - 1
+        made = self.updates_before_update(first, critical, rule)
+        words = f"largest block delay of the whole run ({rule})"
+        everyone = (*run, *STAGE_A, *STAGE_S, m >= 0, m < M)
+        moved = j - sp.Max(0, m - critical)
+        steps: list[Step] = [
+            self.follows,
+            *count_before("made", sp.And(r >= 0, r < S, made), 2 * critical + r, run, split_at(first, rule)),
+            Largest("largest", words, "made", everyone, self.window(a, s, m, rule), {a: first, s: first, m: critical}, {j: moved}),
+        ]
+        return shortened(words, steps)
+
+    def ticks(self) -> Proof:
+        """Return the proof of the number of ticks of a run of M microbatches."""
+        value = 2 * M + 2 * S - 2
+        return Proof("ticks of the run", (self.follows, LastTick("ticks", "law", (*self.setting, M >= 1), value)))
+
+    def steadiness(self) -> Proof:
+        """Return the proof that from microbatch S on the run repeats: one microbatch later, two ticks later."""
+        inside = (*self.setting, *STAGE_S, m >= S)
+        shift = sp.And(
+            sp.Eq(self.law.forward(s, (m + 1,)), self.law.forward(s, (m,)) + 2),
+            sp.Eq(self.law.backward(s, (m + 1,)), self.law.backward(s, (m,)) + 2),
+        )
+        return Proof("the steady state repeats", (self.follows, Decide("shift", inside, shift)))

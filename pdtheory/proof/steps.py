@@ -1,0 +1,285 @@
+"""Proofs as data: the kinds of steps that the checker knows, and the conclusions they can reach.
+
+A step refers to earlier steps by name. It states what it wants to conclude; it is `pdtheory.proof.checker`
+that decides. All symbols range over the integers; a conclusion holds for all of them that satisfy its
+hypotheses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from pdtheory.proof.timing import Law, Wait
+
+Hypotheses = tuple[sp.Basic, ...]
+
+
+# Conclusions ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Under the hypotheses the goal holds."""
+
+    hypotheses: Hypotheses
+    goal: sp.Basic
+
+    def __str__(self) -> str:
+        return f"{self.goal}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The law gives the tick of every op of a run, one tick per op."""
+
+    law: Law
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True)
+class Value:
+    """Under the hypotheses a quantity (in words) has the value."""
+
+    hypotheses: Hypotheses
+    words: str
+    value: sp.Expr
+
+    def __str__(self) -> str:
+        return f"{self.words} = {self.value}"
+
+
+@dataclass(frozen=True)
+class Count:
+    """Under the hypotheses exactly `value` integer tuples `indices` satisfy `member`."""
+
+    hypotheses: Hypotheses
+    indices: tuple[sp.Symbol, ...]
+    member: sp.Basic
+    value: sp.Expr
+
+    def __str__(self) -> str:
+        return f"#{{{', '.join(map(str, self.indices))}}} = {self.value}"
+
+
+@dataclass(frozen=True)
+class Total:
+    """Under the hypotheses the sum of `summand` over lower <= index < upper is `value`."""
+
+    hypotheses: Hypotheses
+    index: sp.Symbol
+    lower: sp.Expr
+    upper: sp.Expr
+    summand: sp.Expr
+    value: sp.Expr
+
+    def __str__(self) -> str:
+        return f"sum over {self.lower} <= {self.index} < {self.upper} of {self.summand} = {self.value}"
+
+
+Conclusion = Fact | Run | Value | Count | Total
+
+
+# Steps ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """Base of all steps."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Decide(Step):
+    """Linear integer arithmetic: the hypotheses imply the goal, for all integers."""
+
+    hypotheses: Hypotheses
+    goal: sp.Basic
+
+
+@dataclass(frozen=True)
+class FollowsPolicy(Step):
+    """The law is the run of greedy 1F1B: every obligation of the induction over ticks holds."""
+
+    law: Law
+    wait: Wait
+
+
+@dataclass(frozen=True)
+class FollowsOrder(Step):
+    """The law is the run of an order, every op as early as it can: some forwards first, then F and B in turn."""
+
+    law: Law
+    warmup: sp.Expr
+
+
+@dataclass(frozen=True)
+class LastTick(Step):
+    """Under extra hypotheses the whole run takes `value` ticks."""
+
+    run: str
+    hypotheses: Hypotheses
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
+class CountInterval(Step):
+    """The members are lower <= index <= upper, with further indices `determined` by the first."""
+
+    hypotheses: Hypotheses
+    index: sp.Symbol
+    member: sp.Basic
+    lower: sp.Expr
+    upper: sp.Expr
+    determined: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    index_domain: sp.Basic = sp.true
+
+
+@dataclass(frozen=True)
+class SumByDifference(Step):
+    """A sum, by an antidifference P: P(index + 1) - P(index) is the summand, identically."""
+
+    hypotheses: Hypotheses
+    index: sp.Symbol
+    lower: sp.Expr
+    upper: sp.Expr
+    summand: sp.Expr
+    antidifference: sp.Expr
+
+
+@dataclass(frozen=True)
+class CountOver(Step):
+    """Count pairs: a count per outer index, summed over the outer index."""
+
+    count: str
+    total: str
+
+
+@dataclass(frozen=True)
+class CountUnion(Step):
+    """Count a set that is the disjoint union of counted ones."""
+
+    parts: tuple[str, ...]
+    hypotheses: Hypotheses
+    member: sp.Basic
+
+
+@dataclass(frozen=True)
+class CountDifference(Step):
+    """Count a set that is a counted one less a counted subset."""
+
+    outer: str
+    inner: str
+    hypotheses: Hypotheses
+    member: sp.Basic
+
+
+@dataclass(frozen=True)
+class Largest(Step):
+    """Over all parameters, the set `member` is largest at one point, where it is the counted set.
+
+    Every member of another set, its indices moved by `shift`, is a member of the counted one.
+    """
+
+    words: str
+    count: str
+    hypotheses: Hypotheses
+    member: sp.Basic
+    at: Mapping[sp.Symbol, sp.Expr]
+    shift: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LargestValue(Step):
+    """Over the values of one parameter, a counted value is largest at one point."""
+
+    of: str
+    words: str
+    parameter: sp.Symbol
+    at: sp.Expr
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
+class Rewrite(Step):
+    """The same value, written differently: an identity of quasi-polynomials."""
+
+    of: str
+    words: str
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
+class Combine(Step):
+    """A linear combination of earlier values, under all their hypotheses."""
+
+    words: str
+    terms: Mapping[str, sp.Expr]
+
+
+@dataclass(frozen=True)
+class AddUp(Step):
+    """The sum of an earlier value, or of its square, over a range of one of its symbols."""
+
+    of: str
+    total: str
+    words: str
+    power: int = 1
+
+
+@dataclass(frozen=True)
+class Average(Step):
+    """An earlier value divided by a positive number, given by its positive factors."""
+
+    of: str
+    words: str
+    factors: tuple[sp.Expr, ...]
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
+class Substitute(Step):
+    """Put an expression for a symbol that the hypotheses define."""
+
+    of: str
+    symbol: sp.Symbol
+    expression: sp.Expr
+
+
+@dataclass(frozen=True)
+class Instantiate(Step):
+    """Put a product of positive integers for a symbol; of the symbols Q and Q_end, S must be a factor."""
+
+    of: str
+    symbol: sp.Symbol
+    factors: tuple[sp.Symbol, ...]
+
+
+@dataclass(frozen=True)
+class DivideWithRemainder(Step):
+    """Put dividend = quotient * divisor + remainder, 1 <= remainder <= divisor, for quotient and remainder.
+
+    Then quotient + 1 = ceiling(dividend / divisor).
+    """
+
+    of: str
+    words: str
+    quotient: sp.Symbol
+    remainder: sp.Symbol
+    divisor: sp.Expr
+    dividend: sp.Symbol
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Steps in order; the last one's conclusion is what is proved."""
+
+    statement: str
+    steps: tuple[Step, ...]
