@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import sympy as sp
 
 from pdtheory.proof.timing import Index, Indexing, Law, M, S, n
@@ -21,6 +23,7 @@ def _startup(stage: sp.Expr, microbatch: sp.Expr) -> sp.Expr:
     return sp.Max(microbatch + stage, 2 * microbatch + 3 * stage + 2 - 2 * S)
 
 
+@functools.cache
 def wide_law() -> Law:
     """Return the law for NOAM n >= S: a microbatch every second tick from the start of the backwards on.
 
@@ -40,6 +43,7 @@ def wide_law() -> Law:
     )  # fmt: skip
 
 
+@functools.cache
 def narrow_law() -> Law:
     """Return the law for NOAM n <= S: rounds of n microbatches, 2S ticks each."""
     indexing = Indexing(rounds=True)
@@ -59,6 +63,7 @@ def strict_warmup(stage: sp.Expr) -> sp.Expr:
     return sp.Min(S - 1 - stage, M)
 
 
+@functools.cache
 def strict_law() -> Law:
     """Return the law of 1F1B with S - 1 - s warm-up forwards on stage s."""
 
@@ -69,6 +74,7 @@ def strict_law() -> Law:
     return Law("1F1B with S - 1 - s warm-up forwards", Indexing(), forward, _backward, (), _no_witness)
 
 
+@functools.cache
 def gpipe_law() -> Law:
     """Return the law of GPipe: all forwards, one per tick, then all backwards."""
     return Law(

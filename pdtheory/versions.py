@@ -143,7 +143,7 @@ def _most_alive(
     schedule: Schedule, made: Updates, order: IntArray, read: IntArray, group: IntArray, read_group: IntArray
 ) -> IntArray:
     """Return the largest number of versions alive at once on each stage."""
-    width = made.num_updates + 1
+    width = int(max(order.max() + 1, read.max())) + 1
     num_groups = schedule.num_stages * schedule.weights.num_copies
     born = np.full((num_groups, width), -1, dtype=np.int64)
     born[group, order + 1] = made.op

@@ -31,7 +31,7 @@ def local_sgd(
         )
         return permitted
 
-    offsets, stage, kind, microbatch = _greedy.play(num_stages, num_microbatches, may_forward)
+    offsets, stage, kind, microbatch = _greedy.play(num_stages, num_microbatches, may_forward, cycle=per_round)
     return Schedule(
         "local-sgd", num_stages, num_microbatches, offsets, stage, kind, microbatch,
         weights=WeightPolicy(num_copies=runs), barriers=_barriers(offsets, kind, microbatch, per_round),

@@ -14,8 +14,8 @@ from pdtheory.delays import TieRule
 from pdtheory.derivations.finding import shortened, value_of
 from pdtheory.derivations.ordering import before_read, before_update
 from pdtheory.proof.steps import (
-    AddUp, Average, Combine, CountDifference, CountInterval, CountOver, CountUnion, Decide, Hypotheses,
- Largest, LastTick, Proof, Step, SumByDifference,
+    AddUp, Average, Combine, CountDifference, CountInterval, CountOver, CountUnion, Decide, Hypotheses, IdleFraction,
+    Largest, LastTick, Proof, Step, SumByDifference, TickOf,
 )  # fmt: skip
 from pdtheory.proof.timing import Law, M, S, integers
 from pdtheory.summation import antidifference
@@ -111,6 +111,16 @@ class SteadyDelays:
         """A microbatch that is read when the pipeline is full, and whose window's updates all exist."""
         return (*self.setting, m >= S, m + S <= M)
 
+    @property
+    def repeats(self) -> Decide:
+        """The steady state is steady: one microbatch later everything happens two ticks later."""
+        law, inside = self.law, (*self.setting, *STAGE_S, m >= S)
+        shift = sp.And(
+            sp.Eq(law.forward(s, (m + 1,)), law.forward(s, (m,)) + 2),
+            sp.Eq(law.backward(s, (m + 1,)), law.backward(s, (m,)) + 2),
+        )
+        return Decide("steady state", inside, shift)
+
     def updates_before_update(self, stage: sp.Expr, microbatch: sp.Expr, rule: TieRule) -> sp.Basic:
         """Say that the update (r, j) comes before the update (stage, microbatch)."""
         return sp.And(j >= 0, j < M, before_update(self.law, (r, (j,)), (stage, (microbatch,)), rule))
@@ -134,6 +144,7 @@ class SteadyDelays:
         # Ticks: update (r, j) is at 2 j + 2 S - 1 - r, update (a, m) at 2 m + 2 S - 1 - a, read (s, m) at 2 m + s.
         return [
             self.follows,
+            self.repeats,
             *count_before("made", sp.And(r >= 0, r < S, made), 2 * m + r - update, hypotheses, split_at(update, rule)),
             *count_before("seen", sp.And(r >= 0, r < S, seen), 2 * m + read + r + 1 - 2 * S, hypotheses, read_split(read, rule)),
             CountDifference("delay", "made", "seen", hypotheses, self.window(update, read, m, rule)),
@@ -237,11 +248,14 @@ class SteadyDelays:
         value = 2 * M + 2 * S - 2
         return Proof("ticks of the run", (self.follows, LastTick("ticks", "law", (*self.setting, M >= 1), value)))
 
-    def steadiness(self) -> Proof:
-        """Return the proof that from microbatch S on the run repeats: one microbatch later, two ticks later."""
-        inside = (*self.setting, *STAGE_S, m >= S)
-        shift = sp.And(
-            sp.Eq(self.law.forward(s, (m + 1,)), self.law.forward(s, (m,)) + 2),
-            sp.Eq(self.law.backward(s, (m + 1,)), self.law.backward(s, (m,)) + 2),
-        )
-        return Proof("the steady state repeats", (self.follows, Decide("shift", inside, shift)))
+    def idle(self, over_ideal: bool) -> Proof:
+        """Return the proof of the idle fraction of a run of M microbatches."""
+        words = f"idle time over {'ideal' if over_ideal else 'total'} time"
+        total = self.ticks()
+        value = (S - 1) / M if over_ideal else (S - 1) / (M + S - 1)
+        return Proof(words, (*total.steps, IdleFraction("idle", "ticks", words, over_ideal, value)))
+
+    def tick_of(self, backward: bool) -> Proof:
+        """Return the proof of the tick of every forward, or backward, of the whole run."""
+        kind = "B" if backward else "F"
+        return Proof(f"tick of {kind} of microbatch m on stage s", (self.follows, TickOf("tick", "law", backward)))

@@ -13,7 +13,7 @@ from pdtheory.errors import PdTheoryError
 from pdtheory.proof import steps as st
 from pdtheory.proof.quasipolynomial import is_zero
 from pdtheory.proof.smt import Decision, smtlib, solve
-from pdtheory.proof.timing import S, greedy_obligations, order_obligations, s
+from pdtheory.proof.timing import M, S, greedy_obligations, order_obligations, s
 from pdtheory.proof.verdict import Verdict, weakest
 
 
@@ -48,7 +48,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class Checked:
-    """The verdict on a proof: the conclusion exists only if every step holds."""
+    """The verdict on a proof; no conclusion exists where a step failed."""
 
     statement: str
     verdict: Verdict
@@ -63,20 +63,29 @@ class _Desk:
     solver: str
     known: dict[str, st.Conclusion] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)
+    skipped: str = ""
 
     def decide(self, name: str, hypotheses: Sequence[sp.Basic], goal: sp.Basic) -> None:
         """Refuse the step unless the hypotheses can hold and imply the goal."""
         if goal == sp.true:
             return
-        text = smtlib(hypotheses, goal)
+        text = smtlib(tuple(hypotheses), goal)
         self.asked.append((name, text))
         self._refuse_unless_proved(name, solve(text, self.solver))
-        possible = solve(smtlib(hypotheses, sp.false), self.solver)
-        if possible.verdict is not Verdict.REFUTED:
-            raise StepRefusedError(f"{name}: nothing satisfies the hypotheses", _no_better(possible.verdict))
+        self.require_possible(name, hypotheses)
+
+    def require_possible(self, name: str, hypotheses: Sequence[sp.Basic]) -> None:
+        """Refuse the step if nothing satisfies the hypotheses: it would say nothing."""
+        possible = solve(smtlib(tuple(hypotheses), sp.false), self.solver)
+        if possible.verdict is Verdict.SKIPPED:
+            self.skipped = possible.reason
+        elif possible.verdict is not Verdict.REFUTED:
+            raise StepRefusedError(f"{name}: nothing is known to satisfy the hypotheses")
 
     def _refuse_unless_proved(self, name: str, decision: Decision) -> None:
-        if decision.verdict is not Verdict.PROVED:
+        if decision.verdict is Verdict.SKIPPED:
+            self.skipped = decision.reason
+        elif decision.verdict is not Verdict.PROVED:
             example = ", ".join(f"{key}={value}" for key, value in decision.counterexample)
             raise StepRefusedError(f"{name}: {example or decision.reason}", decision.verdict)
 
@@ -95,15 +104,12 @@ class _Desk:
         return found
 
 
-def _no_better(verdict: Verdict) -> Verdict:
-    return verdict if verdict is Verdict.SKIPPED else Verdict.INCONCLUSIVE
-
-
 def check(proof: st.Proof, *, solver: str = "z3") -> Checked:
     """Check a proof step by step.
 
     A step that fails keeps its verdict (REFUTED with a counterexample where there is one), the steps after
-    it are not looked at, and the proof has no conclusion.
+    it are not looked at, and the proof has no conclusion. Where the solver is missing a step is SKIPPED and
+    the proof goes on: its conclusion is then what the steps would show, and its verdict is SKIPPED.
 
     Parameters
     ----------
@@ -122,18 +128,19 @@ def check(proof: st.Proof, *, solver: str = "z3") -> Checked:
     results: list[StepResult] = []
     conclusion: st.Conclusion | None = None
     for step in proof.steps:
-        desk.asked = []
+        desk.asked, desk.skipped = [], ""
         kind = type(step).__name__
         try:
             if step.name in desk.known:
                 raise StepRefusedError(f"two steps are called {step.name!r}")
             conclusion = desk.known[step.name] = _conclude(step, desk)
-            results.append(StepResult(step.name, kind, Verdict.PROVED, str(conclusion), tuple(desk.asked)))
+            verdict = Verdict.SKIPPED if desk.skipped else Verdict.PROVED
+            results.append(StepResult(step.name, kind, verdict, desk.skipped or str(conclusion), tuple(desk.asked)))
         except StepRefusedError as refusal:
             results.append(StepResult(step.name, kind, refusal.verdict, str(refusal), tuple(desk.asked)))
         except PdTheoryError as error:
             results.append(StepResult(step.name, kind, Verdict.INCONCLUSIVE, str(error), tuple(desk.asked)))
-        if results[-1].verdict is not Verdict.PROVED:
+        if results[-1].verdict not in (Verdict.PROVED, Verdict.SKIPPED):
             conclusion = None
             break
     return Checked(proof.statement, weakest(r.verdict for r in results), tuple(results), conclusion)
@@ -181,7 +188,29 @@ def _(step: st.LastTick, desk: _Desk) -> st.Conclusion:
         hypotheses,
         sp.And(*indexing.domain(last), sp.Eq(law.backward(sp.Integer(0), last) + 1, step.value)),
     )
-    return st.Value(hypotheses, "ticks", step.value)
+    return st.Value(tuple(dict.fromkeys(hypotheses)), "ticks", step.value)
+
+
+@_conclude.register
+def _(step: st.TickOf, desk: _Desk) -> st.Conclusion:
+    run = desk.get(step.run, st.Run)
+    assert isinstance(run, st.Run)
+    x = run.law.indexing.variables()
+    hypotheses = (S >= 1, *run.law.domain, s >= 0, s < S, *run.law.indexing.domain(x))
+    times = run.law.backward if step.backward else run.law.forward
+    return st.Value(hypotheses, f"tick of {'B' if step.backward else 'F'}", times(s, x))
+
+
+@_conclude.register
+def _(step: st.IdleFraction, desk: _Desk) -> st.Conclusion:
+    found = desk.value(step.ticks)
+    if not isinstance(found, st.Value) or found.words != "ticks":
+        raise StepRefusedError(f"{step.ticks!r} is not the number of ticks of a run")
+    divisor = 2 * M if step.over_ideal else found.value
+    desk.decide("the run takes time", found.hypotheses, sp.And(found.value >= 1, M >= 1))
+    _same("the fraction times its divisor, and the idle ticks of a worker",
+          sp.cancel(step.value * divisor), found.value - 2 * M, found.hypotheses)  # fmt: skip
+    return st.Value(found.hypotheses, step.words, step.value)
 
 
 @_conclude.register
@@ -254,7 +283,8 @@ def _(step: st.Average, desk: _Desk) -> st.Conclusion:
     found = desk.value(step.of)
     for factor in step.factors:
         desk.decide("the divisor is positive", found.hypotheses, factor >= 1)
-    _same("value times divisor, and the total", sp.expand(step.value * sp.prod(step.factors)), found.value)
+    _same("value times divisor, and the total", sp.expand(step.value * sp.prod(step.factors)), found.value,
+          found.hypotheses)  # fmt: skip
     return st.Value(found.hypotheses, step.words, step.value)
 
 
@@ -330,7 +360,7 @@ def _(step: st.LargestValue, desk: _Desk) -> st.Conclusion:
 @_conclude.register
 def _(step: st.Rewrite, desk: _Desk) -> st.Conclusion:
     found = desk.value(step.of)
-    _same("the two values", found.value, step.value)
+    _same("the two values", found.value, step.value, found.hypotheses)
     return st.Value(found.hypotheses, step.words, step.value)
 
 
@@ -342,9 +372,7 @@ def _(step: st.Combine, desk: _Desk) -> st.Conclusion:
         found = desk.value(name)
         hypotheses += [h for h in found.hypotheses if h not in hypotheses]
         value += factor * found.value
-    possible = solve(smtlib(hypotheses, sp.false), desk.solver)
-    if possible.verdict is not Verdict.REFUTED:
-        raise StepRefusedError("nothing satisfies all the hypotheses", _no_better(possible.verdict))
+    desk.require_possible("all hypotheses together", hypotheses)
     return st.Value(tuple(hypotheses), step.words, sp.expand(value))
 
 
@@ -394,21 +422,25 @@ def _(step: st.DivideWithRemainder, desk: _Desk) -> st.Conclusion:
     blocks = sp.Symbol("blocks", integer=True)
     in_blocks = step.value.subs(sp.ceiling(step.dividend / divisor), blocks)
     spelt = in_blocks.subs({blocks: quotient + 1, step.dividend: quotient * divisor + remainder})
-    _same("the two values", found.value, spelt)
+    _same("the two values", found.value, spelt, found.hypotheses)
     rest = tuple(h for h in found.hypotheses if not h.free_symbols & {quotient, remainder})
     return st.Value((*rest, step.dividend >= 1), step.words, step.value)
 
 
-def _same(what: str, left: sp.Expr, right: sp.Expr) -> None:
-    """Refuse the step unless the two expressions agree for all integers."""
+def _same(what: str, left: sp.Expr, right: sp.Expr, hypotheses: st.Hypotheses = ()) -> None:
+    """Refuse the step unless the two expressions agree for all integers.
+
+    A counterexample is looked for among small integers that no hypothesis forbids.
+    """
     difference = sp.expand(left - right)
     if is_zero(difference):
         return
-    symbols = sorted(difference.free_symbols, key=str)
-    for values in itertools.islice(itertools.product(range(1, 5), repeat=len(symbols)), 4096):
+    symbols = sorted(difference.free_symbols | left.free_symbols | right.free_symbols, key=str)
+    for values in itertools.islice(itertools.product(range(5), repeat=len(symbols)), 5**5):
         point = dict(zip(symbols, values, strict=True))
-        if difference.subs(point) != 0:
-            sides = f"{sp.sympify(left).subs(point)} and {sp.sympify(right).subs(point)}"
+        allowed = all(h.subs(point) != sp.false for h in hypotheses)
+        if allowed and difference.subs(point).is_nonzero:
+            sides = f"{left.subs(point)} and {right.subs(point)}"
             where = ", ".join(f"{k}={v}" for k, v in point.items())
-            raise StepRefusedError(f"{what} differ: {sides} at {where}", Verdict.REFUTED)
+            raise StepRefusedError(f"{what} differ: {sides} at {where or 'every point'}", Verdict.REFUTED)
     raise StepRefusedError(f"{what} differ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +28,8 @@ class Decision:
     reason: str = ""
 
 
-def smtlib(hypotheses: Sequence[sp.Basic], goal: sp.Basic) -> str:
+@functools.lru_cache(maxsize=4096)
+def smtlib(hypotheses: tuple[sp.Basic, ...], goal: sp.Basic) -> str:
     """Return SMT-LIB text that is unsatisfiable exactly if the hypotheses imply the goal.
 
     Parameters
@@ -40,7 +40,7 @@ def smtlib(hypotheses: Sequence[sp.Basic], goal: sp.Basic) -> str:
     Examples
     --------
     >>> n = sp.Symbol("n", integer=True)
-    >>> print(smtlib([n >= 1], 2 * n >= 2))
+    >>> print(smtlib((n >= 1,), 2 * n >= 2))
     (set-logic QF_LIA)
     (declare-const n Int)
     (assert (>= n 1))

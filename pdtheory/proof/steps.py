@@ -129,6 +129,27 @@ class LastTick(Step):
 
 
 @dataclass(frozen=True)
+class TickOf(Step):
+    """The tick at which a run's forward, or backward, of any stage and microbatch runs."""
+
+    run: str
+    backward: bool
+
+
+@dataclass(frozen=True)
+class IdleFraction(Step):
+    """Idle time of a run of M microbatches on S workers, over the total or over the ideal time.
+
+    Every worker is busy for the 2 M ticks of its forwards and backwards. Ideal time is the busy time.
+    """
+
+    ticks: str
+    words: str
+    over_ideal: bool
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
 class CountInterval(Step):
     """The members are lower <= index <= upper, with further indices `determined` by the first."""
 

@@ -8,6 +8,7 @@ unbounded integers, so that a solver decides them for every number of stages and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -141,6 +142,7 @@ class Obligation:
     goal: sp.Basic
 
 
+@functools.cache
 def greedy_obligations(law: Law, wait: Wait) -> tuple[Obligation, ...]:
     """Return what must hold for the law to be the run of greedy 1F1B.
 
@@ -215,6 +217,7 @@ def greedy_obligations(law: Law, wait: Wait) -> tuple[Obligation, ...]:
     )  # fmt: skip
 
 
+@functools.cache
 def order_obligations(law: Law, warmup: sp.Expr) -> tuple[Obligation, ...]:
     """Return what must hold for the law to be the run of an order in which every op starts as early as it can.
 

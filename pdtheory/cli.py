@@ -1,0 +1,301 @@
+"""The command line: `pdtheory COMMAND`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from pdtheory import __version__
+from pdtheory.analysis import Analysis, analyze
+from pdtheory.catalog import get_schedule, systems
+from pdtheory.delays import TieRule
+from pdtheory.durations import Durations
+from pdtheory.errors import FormatError, ParameterError, PdTheoryError, UnknownNameError
+from pdtheory.files import write_atomically
+from pdtheory.formats import chrome_trace, read_torch_csv, torch_csv
+from pdtheory.schedule import Schedule, WeightPolicy
+from pdtheory.tables import Table
+from pdtheory.timeline import run
+
+FORMATS = ("table", "json", "csv", "md", "latex")
+
+
+class _Group(click.Group):
+    """Turns the project's errors into one line on stderr and exit code 2."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except PdTheoryError as error:
+            click.echo(f"Error: {error}", err=True)
+            context.exit(2)
+        except BrokenPipeError:
+            # A reader like `head` has left: nobody is there to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            context.exit(0)
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            raise UnknownNameError("command", args[0], self.commands)
+        return super().resolve_command(context, args)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="pdtheory")
+def main() -> None:
+    """Delays of pipeline-parallel training: analyzed for any schedule, proved for every number of stages.
+
+    Results go to stdout. Exit codes: 0 done, 1 a check failed, 2 wrong usage or input.
+    """
+
+
+def _format_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True, help="Form of the result."
+    )(function)
+
+
+def _schedule_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option("--stages", type=int, metavar="S", help="Number of stages (needed with a NAME)."),
+        click.option("--microbatches", type=int, metavar="M", help="Number of microbatches [10 S with a NAME]."),
+        click.option("--in-flight", type=int, metavar="N", help="Microbatches in flight at most, NOAM (pipedream) [S]."),
+        click.option("--runs", type=int, metavar="R", help="Runs that share the pipeline (local-sgd) [S]."),
+        click.option("--local-steps", type=int, metavar="H", help="Local steps of a run between averages (local-sgd) [1]."),
+        click.option(
+            "--update-per", type=click.Choice(["microbatch", "batch"]),
+            help="When weights are updated: after every backward, or once behind a flush. "
+            "A NAME has its own rule; a FILE does not say, microbatch is taken.",
+        ),
+    ]  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _load(
+    source: str, stages: int | None, microbatches: int | None, in_flight: int | None, runs: int | None,
+    local_steps: int | None, update_per: str | None, default_factor: int = 10,
+) -> Schedule:  # fmt: skip
+    """Return the schedule of a catalog name or of a file."""
+    policy = {None: None, "microbatch": WeightPolicy(1), "batch": WeightPolicy(None)}[update_per]
+    options = {"num_in_flight": in_flight, "num_runs": runs, "local_steps": local_steps}
+    given = {name: value for name, value in options.items() if value is not None}
+    if source in systems():
+        if stages is None:
+            raise ParameterError("is needed with a name", where="--stages", mend=f"Try: {source} --stages 4")
+        schedule = get_schedule(source, stages, default_factor * stages if microbatches is None else microbatches, **given)
+        return schedule if policy is None else _with_weights(schedule, policy)
+    if not (os.path.exists(source) or "/" in source or source.endswith(".csv")):
+        raise UnknownNameError("schedule or file", source, systems())
+    if stages is not None or microbatches is not None or given:
+        raise ParameterError("a file has its own stages and microbatches", where=source, mend="Leave these options out")
+    return read_torch_csv(source, weights=policy)
+
+
+def _with_weights(schedule: Schedule, policy: WeightPolicy) -> Schedule:
+    import dataclasses
+
+    return dataclasses.replace(schedule, weights=policy)
+
+
+def _timing(durations: str | None, latency: str) -> Durations:
+    return Durations.parse(durations, latency) if durations else Durations(latency=latency)
+
+
+def _emit(table: Table, format_: str, as_json: Callable[[], str] | None = None) -> None:
+    """Print a table in a form; JSON may have a richer source."""
+    if format_ == "json":
+        click.echo((as_json or table.json)().rstrip("\n"))
+    elif format_ != "table":
+        click.echo({"csv": table.csv, "md": table.markdown, "latex": table.latex}[format_](), nl=False)
+    else:
+        shown = RichTable(title=table.title, title_justify="left", show_lines=False)
+        for column in table.columns:
+            shown.add_column(column, overflow="fold")
+        for row in table.texts():
+            shown.add_row(*map(Text, row))
+        console = Console(soft_wrap=False, width=None if sys.stdout.isatty() else 160)
+        console.print(shown)
+
+
+@contextmanager
+def progress(words: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show a progress bar on stderr where that is a terminal; yields what advances it."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=console, disable=not sys.stderr.isatty(), transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(words, total=total)
+        yield lambda: bar.advance(task)
+
+
+@main.command()
+@_format_option
+def schedules(format_: str) -> None:
+    """List the schedules of the catalog, with their own options."""
+    rows = [
+        (entry.name, entry.summary, ", ".join(entry.options) or "-", entry.source) for entry in systems().values()
+    ]
+    _emit(Table("schedules", ("name", "what", "options", "source"), rows), format_)
+
+
+@main.command(name="analyze")
+@click.argument("source", metavar="NAME|FILE")
+@_schedule_options
+@click.option("--durations", metavar="F=1,B=2", help="Time per op, per stage with colons: F=1:2:1. Kinds F, B, I, W.")
+@click.option("--latency", default="0", show_default=True, help="Time of a transfer between workers.")
+@click.option("--tie", default="stage-order", show_default=True, help="Tie rule: " + ", ".join(TieRule) + ".")
+@_format_option
+def analyze_command(source: str, durations: str | None, latency: str, tie: str, format_: str, **options: Any) -> None:
+    """Analyze a schedule of the catalog, or a compute-only CSV file of PyTorch.
+
+    Prints makespan, idle time, microbatches in flight, weight versions, version lags and block delays. The
+    block delay counts updates of any stage between a forward's read and its update.
+
+    \b
+    pdtheory analyze pipedream --stages 8 --microbatches 80
+    pdtheory analyze my_schedule.csv --durations F=1,B=2 --format json
+    """
+    rule = TieRule.named(tie)
+    found: Analysis = analyze(_load(source, **options), durations=_timing(durations, latency), tie_rule=rule)
+    _emit(found.table(), format_, found.to_json)
+
+
+@main.command()
+@click.argument("name")
+@click.argument("quantity", required=False)
+@click.option("--tie", help="Only the formulas for this tie rule: " + ", ".join(TieRule) + ".")
+@click.option("--export-smt", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="Write every statement that the solver decided as an SMT-LIB file (unsat means it holds).")  # fmt: skip
+@_format_option
+def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path | None, format_: str) -> None:
+    """Print the closed forms of a schedule, each derived and checked now, for all numbers of stages.
+
+    One time step per op. QUANTITY chooses one of them. Exit code 1 if a formula is not PROVED or its
+    perturbed twin is not refused.
+
+    \b
+    pdtheory formula pipedream
+    pdtheory formula pipedream max_block_delay --format json
+    """
+    from pdtheory.closed_form import ClosedForm, closed_form, quantities
+
+    rule = None if tie is None else TieRule.named(tie)
+    names = quantities(name)
+    if not names:
+        raise ParameterError("no closed form is known", where=name, mend="Use: pdtheory analyze")
+    if quantity is not None and quantity not in {q.split("/")[0] for q in names} | set(names):
+        raise UnknownNameError(f"quantity of {name}", quantity, names)
+    wanted = [q for q in names if quantity in (None, q, q.split("/")[0])]
+    forms: list[ClosedForm] = []
+    with progress("proving", len(wanted)) as advance:
+        for full in wanted:
+            base, _, its_rule = full.partition("/")
+            form = closed_form(name, base, tie_rule=its_rule or None)
+            if rule is None or form.tie_rule in (rule, None):
+                forms.append(form)
+            advance()
+    if not forms:
+        raise ParameterError(f"has no formula for the tie rule {rule}", where=f"{name} {quantity}")
+    if export_smt is not None:
+        _export(forms, export_smt)
+    rows = [(f.quantity, (str(f.expr), f._repr_latex_()), f.domain, f.verdict, f.negative_control.verdict) for f in forms]
+    table = Table(f"closed forms of {name}", ("quantity", "formula", "domain", "verdict", "perturbed twin"), rows)
+    _emit(table, format_, lambda: json.dumps([f.to_dict() for f in forms], indent=2))
+    if any(f.verdict != "PROVED" or f.negative_control.verdict != "REFUTED" for f in forms):
+        skipped = next((r.detail for f in forms for r in f.evidence if r.verdict == "SKIPPED"), None)
+        if skipped:
+            click.echo(f"Not proved: {skipped}", err=True)
+        sys.exit(1)
+
+
+def _export(forms: list[Any], folder: Path) -> None:
+    written: set[str] = set()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for form in forms:
+            for name, text in form.obligations():
+                if text not in written:
+                    comment = f"; {form.schedule}: {name}\n; unsat means that the statement holds for all integers\n"
+                    write_atomically(folder / f"{form.schedule}_{len(written):04d}.smt2", (comment + text + "\n").encode())
+                    written.add(text)
+    except OSError as error:
+        raise FormatError(f"cannot be written: {error.strerror}", where=str(folder)) from None
+    click.echo(f"{len(written)} statements written to {folder}", err=True)
+
+
+@main.command()
+@click.argument("file", type=click.Path())
+def check(file: str) -> None:
+    """Say what is wrong with a compute-only CSV file, or that nothing is.
+
+    Reads the file, checks that every op is there once and on one worker, and runs the order.
+    """
+    schedule = read_torch_csv(file)
+    timeline = run(schedule)
+    click.echo(
+        f"{file}: good. {schedule.num_workers} workers, {schedule.num_stages} stages, "
+        f"{schedule.num_microbatches} microbatches, {schedule.num_ops} ops, makespan {timeline.makespan} at one step per op."
+    )
+
+
+@main.command()
+@click.argument("source", metavar="NAME|FILE")
+@_schedule_options
+@click.option("--durations", metavar="F=1,B=2", help="Time per op.")
+@click.option("--latency", default="0", show_default=True, help="Time of a transfer between workers.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Picture to write: .png, .pdf or .svg.")
+def show(source: str, durations: str | None, latency: str, output: Path | None, **options: Any) -> None:
+    """Draw a schedule: in the terminal, or with -o as a picture (needs the extra [plot])."""
+    if options["stages"] is None and source in systems():
+        options["stages"] = 4
+    schedule = _load(source, default_factor=3, **options)
+    timeline = run(schedule, _timing(durations, latency))
+    if output is None:
+        from pdtheory.text_chart import text_chart
+
+        console = Console(width=None if sys.stdout.isatty() else 10_000)
+        for line in text_chart(timeline, console.width):
+            console.print(line, no_wrap=True, crop=True)
+        return
+    from pdtheory.figures import save_figure, timeline_figure
+
+    save_figure(timeline_figure([(schedule.name, timeline)]), output)
+    click.echo(f"written to {output}", err=True)
+
+
+@main.command()
+@click.argument("source", metavar="NAME|FILE")
+@_schedule_options
+@click.option("--to", "target", type=click.Choice(["torch-csv", "chrome-trace"]), required=True, help="Format.")
+@click.option("--durations", metavar="F=1,B=2", help="Time per op (chrome-trace).")
+@click.option("--latency", default="0", show_default=True, help="Time of a transfer (chrome-trace).")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write [stdout].")
+def export(source: str, target: str, durations: str | None, latency: str, output: Path | None, **options: Any) -> None:
+    """Write a schedule as PyTorch's compute-only CSV or as a Chrome trace."""
+    schedule = _load(source, **options)
+    text = torch_csv(schedule) if target == "torch-csv" else chrome_trace(run(schedule, _timing(durations, latency)))
+    if output is None:
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    try:
+        write_atomically(output, text.encode())
+    except OSError as error:
+        raise FormatError(f"cannot be written: {error.strerror}", where=str(output)) from None
+
+
+if __name__ == "__main__":
+    main()
