@@ -14,7 +14,7 @@ from pdtheory.errors import ParameterError
 from pdtheory.schedule import Schedule
 from pdtheory.tables import Table
 from pdtheory.timeline import Timeline, run
-from pdtheory.versions import versions
+from pdtheory.weight_versions import versions
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +93,11 @@ class Analysis:
             (f"block delay, {window}: max, mean", f"{_words(values['max'])}, {_words(values['mean'])}")
             for window, values in delay.items()
         ]
-        where = "none found" if steady is None else (
-            f"microbatches {steady.first} to {steady.stop - 1}, period {steady.period}"
-        )  # fmt: skip
+        where = (
+            "none found"
+            if steady is None
+            else (f"microbatches {steady.first} to {steady.stop - 1}, period {steady.period}")
+        )
         return Table(f"analysis of {self.schedule.name}", ("quantity", "value"), (*rows, ("steady state", where)))
 
     def __repr__(self) -> str:
@@ -145,7 +147,7 @@ def analyze(
             raise ParameterError("is needed with a name", where="num_stages", mend="Pass the number of stages")
         if num_microbatches is None and isinstance(num_stages, int):
             num_microbatches = 10 * num_stages
-        schedule = get_schedule(schedule, num_stages, num_microbatches, **options)  # type: ignore[arg-type]
+        schedule = get_schedule(schedule, num_stages, num_microbatches, **options)
     elif num_stages is not None or num_microbatches is not None or options:
         raise ParameterError("go with a name, not with a schedule", where="num_stages, num_microbatches, options")
     if not isinstance(durations, Durations):
@@ -157,11 +159,13 @@ def analyze(
     kept = versions(schedule)
     steady = delays.window(Window.STEADY)
     return Analysis(
-        schedule, timeline, delays,
+        schedule,
+        timeline,
+        delays,
         weight_versions=tuple(kept.alive.tolist()),
         version_lag=tuple(kept.lag[:, steady.start : steady.stop].max(axis=1).tolist()) if len(steady) else None,
         max_version_lag=tuple(kept.lag.max(axis=1).tolist()),
-    )  # fmt: skip
+    )
 
 
 def _number(value: int | Fraction) -> int | str:

@@ -62,7 +62,12 @@ def main() -> None:
 
 def _format_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True, help="Form of the result."
+        "--format",
+        "format_",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        help="Form of the result.",
     )(function)
 
 
@@ -70,24 +75,35 @@ def _schedule_options(function: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("--stages", type=int, metavar="S", help="Number of stages (needed with a NAME)."),
         click.option("--microbatches", type=int, metavar="M", help="Number of microbatches [10 S with a NAME]."),
-        click.option("--in-flight", type=int, metavar="N", help="Microbatches in flight at most, NOAM (pipedream) [S]."),
-        click.option("--runs", type=int, metavar="R", help="Runs that share the pipeline (local-sgd) [S]."),
-        click.option("--local-steps", type=int, metavar="H", help="Local steps of a run between averages (local-sgd) [1]."),
         click.option(
-            "--update-per", type=click.Choice(["microbatch", "batch"]),
+            "--in-flight", type=int, metavar="N", help="Microbatches in flight at most, NOAM (pipedream) [S]."
+        ),
+        click.option("--runs", type=int, metavar="R", help="Runs that share the pipeline (local-sgd) [S]."),
+        click.option(
+            "--local-steps", type=int, metavar="H", help="Local steps of a run between averages (local-sgd) [1]."
+        ),
+        click.option(
+            "--update-per",
+            type=click.Choice(["microbatch", "batch"]),
             help="When weights are updated: after every backward, or once behind a flush. "
             "A NAME has its own rule; a FILE does not say, microbatch is taken.",
         ),
-    ]  # fmt: skip
+    ]
     for option in reversed(options):
         function = option(function)
     return function
 
 
 def _load(
-    source: str, stages: int | None, microbatches: int | None, in_flight: int | None, runs: int | None,
-    local_steps: int | None, update_per: str | None, default_factor: int = 10,
-) -> Schedule:  # fmt: skip
+    source: str,
+    stages: int | None,
+    microbatches: int | None,
+    in_flight: int | None,
+    runs: int | None,
+    local_steps: int | None,
+    update_per: str | None,
+    default_factor: int = 10,
+) -> Schedule:
     """Return the schedule of a catalog name or of a file."""
     policy = {None: None, "microbatch": WeightPolicy(1), "batch": WeightPolicy(None)}[update_per]
     options = {"num_in_flight": in_flight, "num_runs": runs, "local_steps": local_steps}
@@ -95,7 +111,9 @@ def _load(
     if source in systems():
         if stages is None:
             raise ParameterError("is needed with a name", where="--stages", mend=f"Try: {source} --stages 4")
-        schedule = get_schedule(source, stages, default_factor * stages if microbatches is None else microbatches, **given)
+        schedule = get_schedule(
+            source, stages, default_factor * stages if microbatches is None else microbatches, **given
+        )
         return schedule if policy is None else _with_weights(schedule, policy)
     if not (os.path.exists(source) or "/" in source or source.endswith(".csv")):
         raise UnknownNameError("schedule or file", source, systems())
@@ -135,9 +153,14 @@ def progress(words: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar on stderr where that is a terminal; yields what advances it."""
     console = Console(stderr=True)
     with Progress(
-        TextColumn(words), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=console, disable=not sys.stderr.isatty(), transient=True,
-    ) as bar:  # fmt: skip
+        TextColumn(words),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    ) as bar:
         task = bar.add_task(words, total=total)
         yield lambda: bar.advance(task)
 
@@ -146,9 +169,7 @@ def progress(words: str, total: int) -> Iterator[Callable[[], None]]:
 @_format_option
 def schedules(format_: str) -> None:
     """List the schedules of the catalog, with their own options."""
-    rows = [
-        (entry.name, entry.summary, ", ".join(entry.options) or "-", entry.source) for entry in systems().values()
-    ]
+    rows = [(entry.name, entry.summary, ", ".join(entry.options) or "-", entry.source) for entry in systems().values()]
     _emit(Table("schedules", ("name", "what", "options", "source"), rows), format_)
 
 
@@ -178,8 +199,12 @@ def analyze_command(source: str, durations: str | None, latency: str, tie: str, 
 @click.argument("name")
 @click.argument("quantity", required=False)
 @click.option("--tie", help="Only the formulas for this tie rule: " + ", ".join(TieRule) + ".")
-@click.option("--export-smt", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Write every statement that the solver decided as an SMT-LIB file (unsat means it holds).")  # fmt: skip
+@click.option(
+    "--export-smt",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write every statement that the solver decided as an SMT-LIB file (unsat means it holds).",
+)
 @_format_option
 def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path | None, format_: str) -> None:
     """Print the closed forms of a schedule, each derived and checked now, for all numbers of stages.
@@ -191,7 +216,7 @@ def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path |
     pdtheory formula pipedream
     pdtheory formula pipedream max_block_delay --format json
     """
-    from pdtheory.closed_form import ClosedForm, closed_form, quantities
+    from pdtheory.formulas import ClosedForm, closed_form, quantities
 
     rule = None if tie is None else TieRule.named(tie)
     names = quantities(name)
@@ -212,7 +237,9 @@ def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path |
         raise ParameterError(f"has no formula for the tie rule {rule}", where=f"{name} {quantity}")
     if export_smt is not None:
         _export(forms, export_smt)
-    rows = [(f.quantity, (str(f.expr), f._repr_latex_()), f.domain, f.verdict, f.negative_control.verdict) for f in forms]
+    rows = [
+        (f.quantity, (str(f.expr), f._repr_latex_()), f.domain, f.verdict, f.negative_control.verdict) for f in forms
+    ]
     table = Table(f"closed forms of {name}", ("quantity", "formula", "domain", "verdict", "perturbed twin"), rows)
     _emit(table, format_, lambda: json.dumps([f.to_dict() for f in forms], indent=2))
     if any(f.verdict != "PROVED" or f.negative_control.verdict != "REFUTED" for f in forms):
@@ -230,7 +257,9 @@ def _export(forms: list[Any], folder: Path) -> None:
             for name, text in form.obligations():
                 if text not in written:
                     comment = f"; {form.schedule}: {name}\n; unsat means that the statement holds for all integers\n"
-                    write_atomically(folder / f"{form.schedule}_{len(written):04d}.smt2", (comment + text + "\n").encode())
+                    write_atomically(
+                        folder / f"{form.schedule}_{len(written):04d}.smt2", (comment + text + "\n").encode()
+                    )
                     written.add(text)
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror}", where=str(folder)) from None
@@ -248,7 +277,8 @@ def check(file: str) -> None:
     timeline = run(schedule)
     click.echo(
         f"{file}: good. {schedule.num_workers} workers, {schedule.num_stages} stages, "
-        f"{schedule.num_microbatches} microbatches, {schedule.num_ops} ops, makespan {timeline.makespan} at one step per op."
+        f"{schedule.num_microbatches} microbatches, {schedule.num_ops} ops, "
+        f"makespan {timeline.makespan} at one step per op."
     )
 
 
@@ -257,7 +287,12 @@ def check(file: str) -> None:
 @_schedule_options
 @click.option("--durations", metavar="F=1,B=2", help="Time per op.")
 @click.option("--latency", default="0", show_default=True, help="Time of a transfer between workers.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Picture to write: .png, .pdf or .svg.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Picture to write: .png, .pdf or .svg.",
+)
 def show(source: str, durations: str | None, latency: str, output: Path | None, **options: Any) -> None:
     """Draw a schedule: in the terminal, or with -o as a picture (needs the extra [plot])."""
     if options["stages"] is None and source in systems():

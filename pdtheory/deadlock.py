@@ -48,8 +48,7 @@ def shortest_cycle(schedule: Schedule, waiting: IntArray) -> DeadlockError:
         sentences.append(f"{schedule.op(op)} waits for {schedule.op(needed)}")
         if follower != needed:
             sentences.append(
-                f"{schedule.op(needed)} comes after {schedule.op(follower)} "
-                f"on worker {int(schedule.worker[needed])}"
+                f"{schedule.op(needed)} comes after {schedule.op(follower)} on worker {int(schedule.worker[needed])}"
             )
     return DeadlockError(sentences, where=schedule.name)
 

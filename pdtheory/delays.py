@@ -12,7 +12,7 @@ import numpy as np
 from pdtheory.errors import ParameterError, UnknownNameError
 from pdtheory.schedule import IntArray
 from pdtheory.timeline import Timeline
-from pdtheory.versions import count_earlier, updates
+from pdtheory.weight_versions import count_earlier, updates
 
 
 class TieRule(StrEnum):
@@ -194,8 +194,9 @@ def block_delays(timeline: Timeline, tie_rule: TieRule | str = TieRule.STAGE_ORD
     ).any():
         raise ParameterError(
             "block delays need a positive duration of every F and every op that ends with an update",
-            where="durations", mend="Give them a small one",
-        )  # fmt: skip
+            where="durations",
+            mend="Give them a small one",
+        )
     read_times = (timeline.starts if rule is TieRule.READS_FIRST else timeline.ends)[forward]
     update_times = timeline.ends[update]
     stages = schedule.num_stages
@@ -205,9 +206,7 @@ def block_delays(timeline: Timeline, tie_rule: TieRule | str = TieRule.STAGE_ORD
     read_times, update_times = _compact(read_times, update_times, 4 * stages * schedule.weights.num_copies)
     update_keys = update_times * (2 * stages) + rank
     read_keys = read_times * (2 * stages) + (stages if reads_last else rank)
-    serial, seen = count_earlier(
-        update_keys, made.copy[None, :], read_keys, made.copy[made.update_of][None, :]
-    )
+    serial, seen = count_earlier(update_keys, made.copy[None, :], read_keys, made.copy[made.update_of][None, :])
     return BlockDelays(rule, serial[:, made.update_of], seen)
 
 

@@ -43,7 +43,7 @@ def exact(value: Any, where: str) -> Fraction:
             number = Fraction(int(value.numerator), int(value.denominator))
         elif isinstance(value, Decimal):
             number = Fraction(value)
-        elif isinstance(value, Real) or np.isscalar(value):
+        elif isinstance(value, Real):
             number = Fraction(repr(float(value)))
         else:
             raise TypeError
@@ -130,7 +130,10 @@ class Durations:
             letter, equals, numbers = (piece.strip() for piece in part.partition("="))
             if not equals or letter not in tuple(KIND_LETTERS) or not numbers:
                 raise ParameterError(
-                    "is not KIND=NUMBER", where="durations", value=part, mend="Write them like F=1,B=2 (kinds F, B, I, W)"
+                    "is not KIND=NUMBER",
+                    where="durations",
+                    value=part,
+                    mend="Write them like F=1,B=2 (kinds F, B, I, W)",
                 )
             if letter in values:
                 raise ParameterError(f"gives {letter} twice", where="durations", value=text)
@@ -150,7 +153,9 @@ class Durations:
             values = getattr(self, letter)
             if len(values) not in (1, num_stages):
                 raise ParameterError(
-                    f"needs one number or {num_stages}, one per stage", where=f"durations {letter}", value=len(values)
+                    f"needs one number or {num_stages}, one per stage",
+                    where=f"durations {letter}",
+                    value=len(values),
                 )
             columns.append(values * num_stages if len(values) == 1 else values)
         scale = math.lcm(self.latency.denominator, *(v.denominator for column in columns for v in column))

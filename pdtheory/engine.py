@@ -120,7 +120,9 @@ class _Waits:
             budget -= ready.size
             end = starts[ready] + length[ready]
             freed = [self._release(self.next_on_worker[ready], end)]
-            freed.append(self._release(self.next_data[ready], end if self.outgoing is None else end + self.outgoing[ready]))
+            freed.append(
+                self._release(self.next_data[ready], end if self.outgoing is None else end + self.outgoing[ready])
+            )
             if self.next_weight is not None:
                 freed.append(self._release(self.next_weight[ready], end))
             if self.barriers:

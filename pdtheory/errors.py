@@ -23,9 +23,7 @@ class PdTheoryError(Exception):
         What the caller can do about it.
     """
 
-    def __init__(
-        self, what: str, *, where: str | None = None, value: object = None, mend: str | None = None
-    ) -> None:
+    def __init__(self, what: str, *, where: str | None = None, value: object = None, mend: str | None = None) -> None:
         self.what, self.where, self.value, self.mend = what, where, value, mend
         text = what if where is None else f"{where}: {what}"
         if value is not None:
@@ -41,7 +39,7 @@ class UnknownNameError(PdTheoryError, LookupError):
     """A name is not known; the message shows the nearest one."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
-        names = sorted(known)
+        names = sorted(map(str, known))
         near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         super().__init__(f"unknown {kind}", value=name, mend=f"{hint}Known: {', '.join(names)}")

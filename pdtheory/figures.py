@@ -60,11 +60,27 @@ def draw_timeline(axes: Axes, timeline: Timeline, *, highlight: int | None = Non
         boxes.append([(begin, row - 0.46), (end, row - 0.46), (end, row + 0.46), (begin, row + 0.46)])
         pale = highlight is not None and op.microbatch != highlight
         colours.append(COLOURS[op.kind] + ("38" if pale else "FF"))
-        label_at.append((begin + (end - begin) / 2, row, f"{op.stage}:{op.microbatch}" if several else op.microbatch, pale))
+        label_at.append(
+            (
+                begin + (end - begin) / 2,
+                row,
+                f"{op.stage}:{op.microbatch}" if several else op.microbatch,
+                pale,
+            )
+        )
     axes.add_collection(PolyCollection(boxes, facecolors=colours, edgecolors="white", linewidths=0.4))
     if len(boxes) <= _MOST_LABELS:
         for x, y, text, pale in label_at:
-            axes.text(x, y, str(text), ha="center", va="center", fontsize=6, color="#999999" if pale else "black")
+            axes.text(
+                x,
+                y,
+                str(text),
+                ha="center",
+                va="center",
+                fontsize=6,
+                color="#999999" if pale else "black",
+                clip_on=True,
+            )
     axes.set_xlim(0, float(timeline.makespan))
     axes.set_ylim(schedule.num_workers - 0.5, -0.5)
     axes.set_yticks(range(schedule.num_workers))
@@ -72,13 +88,13 @@ def draw_timeline(axes: Axes, timeline: Timeline, *, highlight: int | None = Non
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def timeline_figure(runs: Sequence[tuple[str, Timeline]]) -> Figure:
-    """Return a figure with one timeline under the other, on one time axis."""
+def timeline_figure(runs: Sequence[tuple[str, Timeline]], *, until: float | None = None) -> Figure:
+    """Return a figure with one timeline under the other, on one time axis, cut at `until`."""
     from matplotlib.patches import Patch
 
     rows = sum(t.schedule.num_workers for _, t in runs)
-    longest = max(float(t.makespan) for _, t in runs)
-    figure = new_figure(min(40.0, max(7.0, 0.16 * longest + 1.5)), min(40.0, 0.26 * rows + 0.75 * len(runs) + 0.6))
+    longest = until or max(float(t.makespan) for _, t in runs)
+    figure = new_figure(min(40.0, max(7.0, 0.16 * longest + 1.5)), min(40.0, 0.24 * rows + 0.62 * len(runs) + 0.5))
     heights = [t.schedule.num_workers for _, t in runs]
     axes = figure.subplots(len(runs), 1, squeeze=False, height_ratios=heights)[:, 0]
     kinds: set[int] = set()

@@ -38,9 +38,13 @@ def wide_law() -> Law:
         return sp.Piecewise((_startup(stage, m), m < k), (steady, True))
 
     return Law(
-        "greedy 1F1B, n >= S", indexing, forward, _backward, (n >= S,),
+        "greedy 1F1B, n >= S",
+        indexing,
+        forward,
+        _backward,
+        (n >= S,),
         lambda stage, index, tick: _backward_index(indexing, stage, index, tick),
-    )  # fmt: skip
+    )
 
 
 @functools.cache
@@ -53,9 +57,13 @@ def narrow_law() -> Law:
         return sp.Piecewise((_startup(stage, i), sp.Eq(base, 0)), (2 * base + 2 * i + stage, True))
 
     return Law(
-        "greedy 1F1B, n <= S", indexing, forward, _backward, (n <= S,),
+        "greedy 1F1B, n <= S",
+        indexing,
+        forward,
+        _backward,
+        (n <= S,),
         lambda stage, index, tick: _backward_index(indexing, stage, index, tick),
-    )  # fmt: skip
+    )
 
 
 def strict_warmup(stage: sp.Expr) -> sp.Expr:
@@ -78,11 +86,13 @@ def strict_law() -> Law:
 def gpipe_law() -> Law:
     """Return the law of GPipe: all forwards, one per tick, then all backwards."""
     return Law(
-        "GPipe", Indexing(),
+        "GPipe",
+        Indexing(),
         lambda stage, index: index[0] + stage,
         lambda stage, index: M + 2 * S - 2 - stage + index[0],
-        (), _no_witness,
-    )  # fmt: skip
+        (),
+        _no_witness,
+    )
 
 
 def _no_witness(stage: sp.Expr, index: Index, tick: sp.Expr) -> Index:

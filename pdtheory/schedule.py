@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
 IntArray = NDArray[Any]
+#: offsets, stage, kind and microbatch of `Schedule`.
+OrderArrays = tuple[IntArray, IntArray, IntArray, IntArray]
 
 
 class Kind(IntEnum):
@@ -152,7 +154,7 @@ class Schedule:
         orders: Iterable[Iterable[Op | str]],
         *,
         name: str = "custom",
-        weights: WeightPolicy = WeightPolicy(),  # noqa: B008 - immutable
+        weights: WeightPolicy = WeightPolicy(),
     ) -> Schedule:
         """Build a schedule from one sequence of ops per worker.
 
@@ -232,17 +234,20 @@ class Schedule:
     @property
     def forward(self) -> IntArray:
         """Number of the op F of each stage and microbatch, shape (num_stages, num_microbatches)."""
-        return self._table[0]
+        forward: IntArray = self._table[0]
+        return forward
 
     @property
     def backward(self) -> IntArray:
         """Number of the op B or I of each stage and microbatch, shape (num_stages, num_microbatches)."""
-        return self._table[1]
+        backward: IntArray = self._table[1]
+        return backward
 
     @property
     def last_backward(self) -> IntArray:
         """Number of the op that completes the weight gradient, B or W, same shape as `backward`."""
-        return np.where(self._table[2] >= 0, self._table[2], self._table[1])
+        last: IntArray = np.where(self._table[2] >= 0, self._table[2], self._table[1])
+        return last
 
     def data_dependency(self) -> IntArray:
         """Return for every op the number of the op whose result it needs, -1 for none, shape (num_ops,).
@@ -315,9 +320,16 @@ class Schedule:
         if not np.array_equal(np.sort(order), np.arange(self.num_microbatches)):
             raise ParameterError("must be a permutation of the microbatches", where="permutation")
         return Schedule(
-            self.name, self.num_stages, self.num_microbatches, self.offsets, self.stage, self.kind,
-            order[self.microbatch].astype(np.int32), self.weights, self.barriers,
-        )  # fmt: skip
+            self.name,
+            self.num_stages,
+            self.num_microbatches,
+            self.offsets,
+            self.stage,
+            self.kind,
+            order[self.microbatch].astype(np.int32),
+            self.weights,
+            self.barriers,
+        )
 
 
 def _op_table(schedule: Schedule) -> IntArray:
@@ -339,9 +351,7 @@ def _check_complete(schedule: Schedule) -> None:
     on_two = np.flatnonzero(schedule.worker_of_stage[schedule.stage] != schedule.worker)
     table = schedule._table
     slot = np.array([0, 1, 1, 2])[schedule.kind]
-    repeated = np.flatnonzero(
-        table[slot, schedule.stage, schedule.microbatch] != np.arange(schedule.num_ops)
-    )
+    repeated = np.flatnonzero(table[slot, schedule.stage, schedule.microbatch] != np.arange(schedule.num_ops))
     if repeated.size:
         i = int(repeated[0])
         other = int(table[slot[i], schedule.stage[i], schedule.microbatch[i]])
@@ -358,7 +368,9 @@ def _check_complete(schedule: Schedule) -> None:
         op = schedule.op(int(on_two[0]))
         workers = sorted({int(w) for w in schedule.worker[schedule.stage == op.stage]})
         raise ScheduleError(
-            f"stage {op.stage} is on several workers", value=workers, mend="Put every op of a stage on one worker"
+            f"stage {op.stage} is on several workers",
+            value=workers,
+            mend="Put every op of a stage on one worker",
         )
     has_forward, has_backward, has_weight = table >= 0
     split = np.zeros((stages, microbatches), dtype=bool)
@@ -373,7 +385,6 @@ def _check_complete(schedule: Schedule) -> None:
         if not present.all():
             s, m = np.argwhere(~present)[0]
             raise ScheduleError(f"op {s}{letter}{m} is missing", mend="Add it to the worker of its stage")
-
 
     for first, then in ((table[0], table[1]), (table[1], np.where(table[2] >= 0, table[2], table[1]))):
         late = np.argwhere(first > then)
@@ -391,5 +402,6 @@ def _raise_missing(schedule: Schedule) -> None:
         for microbatch in range(schedule.num_microbatches):
             if (stage, microbatch, int(Kind.F)) not in present:
                 raise ScheduleError(
-                    f"op {stage}F{microbatch} is missing", mend="Number stages and microbatches from 0 without gaps"
+                    f"op {stage}F{microbatch} is missing",
+                    mend="Number stages and microbatches from 0 without gaps",
                 )

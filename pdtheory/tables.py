@@ -10,9 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
 
 
 @dataclass(frozen=True)
@@ -43,11 +53,19 @@ class Table:
     def latex(self) -> str:
         """Return a LaTeX tabular."""
         head = " & ".join(map(_escape, self.columns)) + r" \\"
-        body = [" & ".join(cell[1] if isinstance(cell, tuple) else _escape(_text(cell)) for cell in row) for row in self.rows]
+        body = [
+            " & ".join(cell[1] if isinstance(cell, tuple) else _escape(_text(cell)) for cell in row)
+            for row in self.rows
+        ]
         lines = [
-            rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}", r"\hline", head, r"\hline",
-            *(line + r" \\" for line in body), r"\hline", r"\end{tabular}",
-        ]  # fmt: skip
+            rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}",
+            r"\hline",
+            head,
+            r"\hline",
+            *(line + r" \\" for line in body),
+            r"\hline",
+            r"\end{tabular}",
+        ]
         return "\n".join(lines) + "\n"
 
     def csv(self) -> str:

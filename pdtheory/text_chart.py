@@ -9,7 +9,12 @@ from rich.text import Text
 from pdtheory.schedule import Kind
 from pdtheory.timeline import Timeline
 
-_STYLES = {Kind.F: "black on cyan", Kind.B: "black on yellow", Kind.I: "black on yellow", Kind.W: "black on green"}
+_STYLES = {
+    Kind.F: "black on cyan",
+    Kind.B: "black on yellow",
+    Kind.I: "black on yellow",
+    Kind.W: "black on green",
+}
 
 
 def text_chart(timeline: Timeline, width: int) -> Iterator[Text]:

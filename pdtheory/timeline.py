@@ -89,9 +89,7 @@ class Timeline:
         change[s.forward] = 1
         change[s.last_backward] = -1
         held = np.cumsum(change)
-        return tuple(
-            int(held[a:b].max(initial=0)) for a, b in zip(s.offsets[:-1], s.offsets[1:], strict=True)
-        )
+        return tuple(int(held[a:b].max(initial=0)) for a, b in zip(s.offsets[:-1], s.offsets[1:], strict=True))
 
     def __repr__(self) -> str:
         return f"Timeline({self.schedule!r}, makespan={plain(Fraction(self.makespan))})"

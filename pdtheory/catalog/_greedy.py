@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pdtheory.schedule import IntArray, Kind
+from pdtheory.schedule import IntArray, Kind, OrderArrays
 
 MayForward = Callable[[IntArray, IntArray], IntArray]
 
@@ -27,9 +27,7 @@ class _State:
         return b"".join(part.tobytes() for part in parts)
 
 
-def play(
-    num_stages: int, num_microbatches: int, may_forward: MayForward, *, cycle: int = 1
-) -> tuple[IntArray, ...]:
+def play(num_stages: int, num_microbatches: int, may_forward: MayForward, *, cycle: int = 1) -> OrderArrays:
     """Return the order of ops that greedy 1F1B makes, one tick per op.
 
     In every tick each stage runs a backward when one is ready and either it has run none yet, or its last
@@ -52,7 +50,9 @@ def play(
         As in `Schedule`, a worker per stage.
     """
     state = _State(
-        np.zeros(num_stages, dtype=np.int64), np.zeros(num_stages, dtype=np.int64), np.zeros(num_stages, dtype=bool)
+        np.zeros(num_stages, dtype=np.int64),
+        np.zeros(num_stages, dtype=np.int64),
+        np.zeros(num_stages, dtype=bool),
     )
     played: list[IntArray] = []
     seen: dict[bytes, tuple[int, int]] = {}
@@ -60,7 +60,7 @@ def play(
     while state.backwards[0] < num_microbatches:
         played.append(_tick(state, num_microbatches, may_forward))
         done = int(state.backwards[0])
-        if done == counted or done == num_microbatches:
+        if done in (counted, num_microbatches):
             continue
         counted = done
         before = seen.setdefault(key := state.relative(cycle), (len(played), done))
@@ -98,7 +98,7 @@ def _tick(state: _State, num_microbatches: int, may_forward: MayForward) -> IntA
     return ran
 
 
-def _orders(ran: IntArray, num_stages: int, num_microbatches: int) -> tuple[IntArray, ...]:
+def _orders(ran: IntArray, num_stages: int, num_microbatches: int) -> OrderArrays:
     """Return the played ticks as the arrays of a schedule."""
     stage, is_backward = ran >> 1, (ran & 1).astype(bool)
     by_stage = np.argsort(stage, kind="stable")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pdtheory.schedule import IntArray, Kind
+from pdtheory.schedule import IntArray, Kind, OrderArrays
 
 
-def warmup_then_alternate(num_microbatches: int, warmup: IntArray) -> tuple[IntArray, ...]:
+def warmup_then_alternate(num_microbatches: int, warmup: IntArray) -> OrderArrays:
     """Return the order: on stage s ``warmup[s]`` forwards, then F and B in turn, then the remaining B.
 
     Parameters

@@ -14,6 +14,9 @@ def gpipe(num_stages: int, num_microbatches: int) -> Schedule:
     """Return the schedule of one batch of num_microbatches."""
     warmup = np.full(num_stages, num_microbatches)
     return Schedule(
-        "gpipe", num_stages, num_microbatches, *warmup_then_alternate(num_microbatches, warmup),
+        "gpipe",
+        num_stages,
+        num_microbatches,
+        *warmup_then_alternate(num_microbatches, warmup),
         weights=WeightPolicy(microbatches_per_update=None),
-    )  # fmt: skip
+    )

@@ -14,9 +14,7 @@ from pdtheory.schedule import IntArray, Schedule, WeightPolicy
     "num_runs (R) independent runs share the pipeline, averaged after local_steps (H) steps of each",
     "arXiv 2606.03498",
 )
-def local_sgd(
-    num_stages: int, num_microbatches: int, num_runs: int | None = None, local_steps: int = 1
-) -> Schedule:
+def local_sgd(num_stages: int, num_microbatches: int, num_runs: int | None = None, local_steps: int = 1) -> Schedule:
     """Return the schedule; R is num_stages by default.
 
     Microbatch m belongs to run m mod R. On every stage a run's forward waits for its backward before it.
@@ -26,16 +24,21 @@ def local_sgd(
     per_round = runs * local_steps
 
     def may_forward(forwards: IntArray, backwards: IntArray) -> IntArray:
-        permitted: IntArray = (forwards < backwards + runs) & (
-            forwards < (backwards[0] // per_round + 1) * per_round
-        )
+        permitted: IntArray = (forwards < backwards + runs) & (forwards < (backwards[0] // per_round + 1) * per_round)
         return permitted
 
     offsets, stage, kind, microbatch = _greedy.play(num_stages, num_microbatches, may_forward, cycle=per_round)
     return Schedule(
-        "local-sgd", num_stages, num_microbatches, offsets, stage, kind, microbatch,
-        weights=WeightPolicy(num_copies=runs), barriers=_barriers(offsets, kind, microbatch, per_round),
-    )  # fmt: skip
+        "local-sgd",
+        num_stages,
+        num_microbatches,
+        offsets,
+        stage,
+        kind,
+        microbatch,
+        weights=WeightPolicy(num_copies=runs),
+        barriers=_barriers(offsets, kind, microbatch, per_round),
+    )
 
 
 def _barriers(offsets: IntArray, kind: IntArray, microbatch: IntArray, per_round: int) -> IntArray:

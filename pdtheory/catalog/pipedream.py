@@ -26,6 +26,4 @@ def pipedream(num_stages: int, num_microbatches: int, num_in_flight: int | None 
         permitted[0] = forwards[0] - backwards[0] < in_flight
         return permitted
 
-    return Schedule(
-        "pipedream", num_stages, num_microbatches, *_greedy.play(num_stages, num_microbatches, may_forward)
-    )
+    return Schedule("pipedream", num_stages, num_microbatches, *_greedy.play(num_stages, num_microbatches, may_forward))

@@ -17,6 +17,4 @@ from pdtheory.schedule import Schedule
 def pipedream_strict(num_stages: int, num_microbatches: int) -> Schedule:
     """Return the strict schedule; the last stage alternates from the start."""
     warmup = np.minimum(num_stages - 1 - np.arange(num_stages), num_microbatches)
-    return Schedule(
-        "pipedream-strict", num_stages, num_microbatches, *warmup_then_alternate(num_microbatches, warmup)
-    )
+    return Schedule("pipedream-strict", num_stages, num_microbatches, *warmup_then_alternate(num_microbatches, warmup))

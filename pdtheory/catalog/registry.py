@@ -99,8 +99,10 @@ def get_schedule(name: str, num_stages: int, num_microbatches: int, **options: A
     if num_stages * num_microbatches > MOST_OPS:
         raise ParameterError(
             f"stages times microbatches must be at most {MOST_OPS}",
-            where="num_microbatches", value=num_microbatches, mend="Steady delays do not depend on it: use fewer",
-        )  # fmt: skip
+            where="num_microbatches",
+            value=num_microbatches,
+            mend="Steady delays do not depend on it: use fewer",
+        )
     for option, value in options.items():
         if option not in chosen.options:
             raise UnknownNameError(f"option of {name}", option, chosen.options or ["none"])

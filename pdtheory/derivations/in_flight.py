@@ -10,14 +10,26 @@ from pdtheory.derivations.ordering import before_read, before_update
 from pdtheory.derivations.steady import SteadyDelays, count_before
 from pdtheory.laws import narrow_law, wide_law
 from pdtheory.proof.steps import (
-    CountDifference, CountInterval, CountOver, CountUnion, Decide, FollowsPolicy, Hypotheses, Largest, LargestValue,
-    Proof, Step, Substitute, SumByDifference,
-)  # fmt: skip
+    CountDifference,
+    CountInterval,
+    CountOver,
+    CountUnion,
+    Decide,
+    FollowsPolicy,
+    Hypotheses,
+    Largest,
+    LargestValue,
+    Proof,
+    Step,
+    Substitute,
+    SumByDifference,
+)
 from pdtheory.proof.timing import M, S, Wait, integers, n
 
 RULE = TieRule.STAGE_ORDER
 m, a, s, r, k = integers("m a s r k")
 ZERO = sp.Integer(0)
+
 
 def wide() -> Proof:
     """Return the proof for n >= S; more than 2 S - 1 microbatches never fit in flight."""
@@ -63,10 +75,11 @@ def narrow() -> Proof:
 
     def between(update: sp.Expr, read: sp.Expr) -> sp.Basic:
         return sp.And(
-            *stage, exists,
+            *stage,
+            exists,
             before_update(law, (r, y), (update, x), RULE),
             sp.Not(before_read(law, (r, y), (read, x), RULE)),
-        )  # fmt: skip
+        )
 
     words = "largest steady block delay, n <= S"
     steps: list[Step] = [
@@ -75,21 +88,38 @@ def narrow() -> Proof:
         SumByDifference("round: sum", steady, r, ZERO, S, n, n * r),
         CountOver("round", "round per stage", "round: sum"),
         CountInterval(
-            "tail in this round", steady, i_2, sp.And(tail, sp.Eq(base_2, base)), i, sp.Min(n - 1, i + half),
-            {r: 2 * i_2 - 2 * i, base_2: base}, exists,
+            "tail in this round",
+            steady,
+            i_2,
+            sp.And(tail, sp.Eq(base_2, base)),
+            i,
+            sp.Min(n - 1, i + half),
+            {r: 2 * i_2 - 2 * i, base_2: base},
+            exists,
         ),
         CountInterval(
-            "tail in the next round", steady, i_2, sp.And(tail, sp.Ne(base_2, base)), ZERO, sp.Max(-1, i - S + half),
-            {r: 2 * i_2 - 2 * i + 2 * S, base_2: base + S}, exists,
+            "tail in the next round",
+            steady,
+            i_2,
+            sp.And(tail, sp.Ne(base_2, base)),
+            ZERO,
+            sp.Max(-1, i - S + half),
+            {r: 2 * i_2 - 2 * i + 2 * S, base_2: base + S},
+            exists,
         ),
         CountUnion("tail", ("tail in this round", "tail in the next round"), steady, sp.And(tail, exists)),
         CountDifference("delay", "round", "tail", steady, between(ZERO, ZERO)),
         Decide("no later round is touched", steady, sp.Implies(between(ZERO, ZERO), base_2 <= base + S)),
-        Largest("largest of a microbatch", "largest block delay of the i-th microbatch of a round", "delay",
-                (*steady, a >= 0, a < S, s >= 0, s < S), between(a, s), {a: ZERO, s: ZERO}),
-        LargestValue("result", "largest of a microbatch", words, i, n - 1,
-                     n * S - 1 - sp.Max(0, n - 1 - sp.floor(S / 2))),
-    ]  # fmt: skip
+        Largest(
+            "largest of a microbatch",
+            "largest block delay of the i-th microbatch of a round",
+            "delay",
+            (*steady, a >= 0, a < S, s >= 0, s < S),
+            between(a, s),
+            {a: ZERO, s: ZERO},
+        ),
+        LargestValue(
+            "result", "largest of a microbatch", words, i, n - 1, n * S - 1 - sp.Max(0, n - 1 - sp.floor(S / 2))
+        ),
+    ]
     return Proof(words, tuple(steps))
-
-

@@ -11,9 +11,17 @@ import sympy as sp
 
 from pdtheory.laws import narrow_law, wide_law
 from pdtheory.proof.steps import (
-    AddUp, Combine, DivideWithRemainder, FollowsPolicy, Instantiate, LastTick, Proof, Step, Substitute,
+    AddUp,
+    Combine,
+    DivideWithRemainder,
+    FollowsPolicy,
+    Instantiate,
+    LastTick,
+    Proof,
+    Step,
+    Substitute,
     SumByDifference,
-)  # fmt: skip
+)
 from pdtheory.proof.timing import M, S, Wait, integers, n
 
 R, H, k, rest, q, j = integers("R H k rest q j")
@@ -32,11 +40,12 @@ def ticks_of_run() -> Proof:
         AddUp("full rounds", "full round", "full rounds: sum", "ticks of k full rounds"),
         Instantiate("last round", "one round", M, (rest,)),
         Combine("all rounds", words, {"full rounds": sp.Integer(1), "last round": sp.Integer(1)}),
-        DivideWithRemainder("by microbatches", "all rounds", words, k, rest, q, M,
-                            2 * M + (2 * S - 2) * sp.ceiling(M / q)),
+        DivideWithRemainder(
+            "by microbatches", "all rounds", words, k, rest, q, M, 2 * M + (2 * S - 2) * sp.ceiling(M / q)
+        ),
         Instantiate("with R", "by microbatches", n, (R,)),
         Instantiate("result", "with R", q, (R, H)),
-    ]  # fmt: skip
+    ]
     return Proof(words, tuple(steps))
 
 

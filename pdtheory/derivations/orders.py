@@ -8,8 +8,14 @@ from pdtheory.derivations.finding import shortened
 from pdtheory.derivations.steady import SteadyDelays
 from pdtheory.laws import gpipe_law, narrow_law, strict_law, strict_warmup, wide_law
 from pdtheory.proof.steps import (
-    CountInterval, FollowsOrder, FollowsPolicy, Instantiate, LastTick, Proof, Substitute,
-)  # fmt: skip
+    CountInterval,
+    FollowsOrder,
+    FollowsPolicy,
+    Instantiate,
+    LastTick,
+    Proof,
+    Substitute,
+)
 from pdtheory.proof.timing import M, S, Wait, integers, n, s
 
 m, j = integers("m j")

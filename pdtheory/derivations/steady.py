@@ -14,9 +14,23 @@ from pdtheory.delays import TieRule
 from pdtheory.derivations.finding import shortened, value_of
 from pdtheory.derivations.ordering import before_read, before_update
 from pdtheory.proof.steps import (
-    AddUp, Average, Combine, CountDifference, CountInterval, CountOver, CountUnion, Decide, Hypotheses, IdleFraction,
-    Largest, LastTick, Proof, Step, SumByDifference, TickOf,
-)  # fmt: skip
+    AddUp,
+    Average,
+    Combine,
+    CountDifference,
+    CountInterval,
+    CountOver,
+    CountUnion,
+    Decide,
+    Hypotheses,
+    IdleFraction,
+    Largest,
+    LastTick,
+    Proof,
+    Step,
+    SumByDifference,
+    TickOf,
+)
 from pdtheory.proof.timing import Law, M, S, integers
 from pdtheory.summation import antidifference
 
@@ -32,9 +46,7 @@ def last_index(gap: sp.Expr, strict: bool) -> sp.Expr:
     return sp.ceiling(gap / 2) - 1 if strict else sp.floor(gap / 2)
 
 
-def count_before(
-    name: str, member: sp.Basic, gap: sp.Expr, hypotheses: Hypotheses, pieces: Pieces
-) -> list[Step]:
+def count_before(name: str, member: sp.Basic, gap: sp.Expr, hypotheses: Hypotheses, pieces: Pieces) -> list[Step]:
     """Return steps that count the updates (r, j), 0 <= r < S, with `member`.
 
     Parameters
@@ -59,7 +71,10 @@ def count_before(
             CountOver(f"{part}", f"{part}: per stage", f"{part}: sum"),
         ]
     whole = sp.And(r >= 0, r < S, member)
-    return [*steps, CountUnion(name, tuple(f"{name}, part {k}" for k in range(len(pieces))), hypotheses, whole)]
+    return [
+        *steps,
+        CountUnion(name, tuple(f"{name}, part {k}" for k in range(len(pieces))), hypotheses, whole),
+    ]
 
 
 def split_at(stage: sp.Expr, rule: TieRule) -> Pieces:
@@ -79,9 +94,15 @@ def read_split(stage: sp.Expr, rule: TieRule) -> Pieces:
 
 
 def add_up(
-    steps: list[Step], index: sp.Symbol, hypotheses: Hypotheses, name: str, words: str,
-    power: int = 1, lower: sp.Expr = ZERO, upper: sp.Expr = S,
-) -> list[Step]:  # fmt: skip
+    steps: list[Step],
+    index: sp.Symbol,
+    hypotheses: Hypotheses,
+    name: str,
+    words: str,
+    power: int = 1,
+    lower: sp.Expr = ZERO,
+    upper: sp.Expr = S,
+) -> list[Step]:
     """Return steps that add up the value of the last step, or its square, over a range of stages."""
     summand = value_of(steps) ** power
     total = SumByDifference(f"{name}: sum", hypotheses, index, lower, upper, summand, antidifference(summand, index))
@@ -132,10 +153,11 @@ class SteadyDelays:
     def window(self, update: sp.Expr, read: sp.Expr, microbatch: sp.Expr, rule: TieRule) -> sp.Basic:
         """Say that the update (r, j) lies between a read and an update of one microbatch."""
         return sp.And(
-            r >= 0, r < S,
+            r >= 0,
+            r < S,
             self.updates_before_update(update, microbatch, rule),
             sp.Not(self.updates_before_read(read, microbatch, rule)),
-        )  # fmt: skip
+        )
 
     def block_delay_steps(self, update: sp.Expr, read: sp.Expr, rule: TieRule, hypotheses: Hypotheses) -> list[Step]:
         """Return steps that count the window between the read of one stage and the update of another."""
@@ -146,9 +168,11 @@ class SteadyDelays:
             self.follows,
             self.repeats,
             *count_before("made", sp.And(r >= 0, r < S, made), 2 * m + r - update, hypotheses, split_at(update, rule)),
-            *count_before("seen", sp.And(r >= 0, r < S, seen), 2 * m + read + r + 1 - 2 * S, hypotheses, read_split(read, rule)),
+            *count_before(
+                "seen", sp.And(r >= 0, r < S, seen), 2 * m + read + r + 1 - 2 * S, hypotheses, read_split(read, rule)
+            ),
             CountDifference("delay", "made", "seen", hypotheses, self.window(update, read, m, rule)),
-        ]  # fmt: skip
+        ]
 
     def block_delay(self, rule: TieRule) -> Proof:
         """Return the proof of the block delay of the read of stage s by an update of stage a."""
@@ -160,7 +184,12 @@ class SteadyDelays:
         first = ZERO
         words = f"largest steady block delay ({rule})"
         largest = Largest(
-            "largest", words, "delay", (*self.steady, *STAGE_A, *STAGE_S), self.window(a, s, m, rule), {a: first, s: first}
+            "largest",
+            words,
+            "delay",
+            (*self.steady, *STAGE_A, *STAGE_S),
+            self.window(a, s, m, rule),
+            {a: first, s: first},
         )
         return shortened(words, [*self.block_delay_steps(first, first, rule, self.steady), largest])
 
@@ -169,7 +198,13 @@ class SteadyDelays:
         words = f"mean steady block delay over update and read stages ({rule})"
         delay = self.block_delay(rule)
         steps = [*delay.steps]
-        steps += add_up(steps, s, (*self.steady, *STAGE_A), "over read stages", "sum of the delays of an update of stage a")
+        steps += add_up(
+            steps,
+            s,
+            (*self.steady, *STAGE_A),
+            "over read stages",
+            "sum of the delays of an update of stage a",
+        )
         steps += add_up(steps, a, self.steady, "over update stages", "sum of the delays of all updates of a microbatch")
         total = shortened("sum of the delays", steps).steps
         mean = sp.expand(value_of(total) / S**2)
@@ -178,7 +213,8 @@ class SteadyDelays:
     def version_lag(self) -> Proof:
         """Return the proof of the number of own updates between a read and the update made from it."""
         own = sp.And(
-            j >= 0, j < M,
+            j >= 0,
+            j < M,
             before_update(self.law, (s, (j,)), (s, (m,)), TieRule.STAGE_ORDER),
             sp.Not(before_read(self.law, (s, (j,)), (s, (m,)), TieRule.STAGE_ORDER)),
         )
@@ -189,7 +225,8 @@ class SteadyDelays:
         """Return the count of updates of stage r between the read of r and the update of s, r >= s or r < s."""
         rule = TieRule.STAGE_ORDER
         between = sp.And(
-            j >= 0, j < M,
+            j >= 0,
+            j < M,
             before_update(self.law, (r, (j,)), (s, (m,)), rule),
             sp.Not(before_read(self.law, (r, (j,)), (r, (m,)), rule)),
         )
@@ -202,7 +239,8 @@ class SteadyDelays:
         """Return the proof of the number of updates of stage r that an update of s finds the read of r to miss."""
         where = "r >= s" if from_s_on else "r < s"
         return shortened(
-            f"updates of stage r between the read of r and the update of s, {where}", [self.follows, self._own_reads(from_s_on)]
+            f"updates of stage r between the read of r and the update of s, {where}",
+            [self.follows, self._own_reads(from_s_on)],
         )
 
     def squares_per_stage(self) -> Proof:
@@ -212,7 +250,14 @@ class SteadyDelays:
             count = self._own_reads(strict)
             steps.append(count)
             steps += add_up(
-                steps, r, (*self.steady, *STAGE_S), f"squares, {count.name}", "sum of squares", 2, lower, upper
+                steps,
+                r,
+                (*self.steady, *STAGE_S),
+                f"squares, {count.name}",
+                "sum of squares",
+                2,
+                lower,
+                upper,
             )
         parts = {"squares, stages before s": sp.Integer(1), "squares, stages from s on": sp.Integer(1)}
         words = "sum over r of the squared updates of r between the read of r and the update of s"
@@ -239,7 +284,15 @@ class SteadyDelays:
         steps: list[Step] = [
             self.follows,
             *count_before("made", sp.And(r >= 0, r < S, made), 2 * critical + r, run, split_at(first, rule)),
-            Largest("largest", words, "made", everyone, self.window(a, s, m, rule), {a: first, s: first, m: critical}, {j: moved}),
+            Largest(
+                "largest",
+                words,
+                "made",
+                everyone,
+                self.window(a, s, m, rule),
+                {a: first, s: first, m: critical},
+                {j: moved},
+            ),
         ]
         return shortened(words, steps)
 

@@ -110,7 +110,9 @@ def _parse(rows: list[list[str]], where: str) -> list[list[Op]]:
                 old_row, old_column = seen[op]
                 kind = "is on two workers" if old_row != number else "occurs twice"
                 raise FormatError(
-                    f"op {op} {kind}, it is also in row {old_row}, column {old_column}", where=place, mend="Keep one"
+                    f"op {op} {kind}, it is also in row {old_row}, column {old_column}",
+                    where=place,
+                    mend="Keep one",
                 )
             seen[op] = (number, column)
             order.append(op)

@@ -208,8 +208,12 @@ def _(step: st.IdleFraction, desk: _Desk) -> st.Conclusion:
         raise StepRefusedError(f"{step.ticks!r} is not the number of ticks of a run")
     divisor = 2 * M if step.over_ideal else found.value
     desk.decide("the run takes time", found.hypotheses, sp.And(found.value >= 1, M >= 1))
-    _same("the fraction times its divisor, and the idle ticks of a worker",
-          sp.cancel(step.value * divisor), found.value - 2 * M, found.hypotheses)  # fmt: skip
+    _same(
+        "the fraction times its divisor, and the idle ticks of a worker",
+        sp.cancel(step.value * divisor),
+        found.value - 2 * M,
+        found.hypotheses,
+    )
     return st.Value(found.hypotheses, step.words, step.value)
 
 
@@ -222,11 +226,17 @@ def _(step: st.CountInterval, desk: _Desk) -> st.Conclusion:
     if {step.index, *step.determined} & (step.lower.free_symbols | step.upper.free_symbols):
         raise StepRefusedError("the bounds must not depend on the indices")
     domain = () if step.index_domain == sp.true else (step.index_domain,)
-    desk.decide(f"{step.name}: the members are the interval", (*step.hypotheses, *domain),
-                sp.Equivalent(step.member, sp.And(inside, tied)))  # fmt: skip
+    desk.decide(
+        f"{step.name}: the members are the interval",
+        (*step.hypotheses, *domain),
+        sp.Equivalent(step.member, sp.And(inside, tied)),
+    )
     if domain:
-        desk.decide(f"{step.name}: what is determined is in the domain", step.hypotheses,
-                    sp.Implies(inside, step.index_domain.subs(step.determined)))  # fmt: skip
+        desk.decide(
+            f"{step.name}: what is determined is in the domain",
+            step.hypotheses,
+            sp.Implies(inside, step.index_domain.subs(step.determined)),
+        )
     length = step.upper - step.lower + 1
     desk.decide(f"{step.name}: the interval is not inverted", step.hypotheses, length >= 0)
     member = step.member if not domain else sp.And(step.index_domain, step.member)
@@ -283,8 +293,12 @@ def _(step: st.Average, desk: _Desk) -> st.Conclusion:
     found = desk.value(step.of)
     for factor in step.factors:
         desk.decide("the divisor is positive", found.hypotheses, factor >= 1)
-    _same("value times divisor, and the total", sp.expand(step.value * sp.prod(step.factors)), found.value,
-          found.hypotheses)  # fmt: skip
+    _same(
+        "value times divisor, and the total",
+        sp.expand(step.value * sp.prod(step.factors)),
+        found.value,
+        found.hypotheses,
+    )
     return st.Value(found.hypotheses, step.words, step.value)
 
 

@@ -185,6 +185,8 @@ def _atom(atom: sp.Expr) -> str:
         if certain != True:  # noqa: E712 - a SymPy boolean
             raise NotLinearError("a Piecewise must cover every case", value=str(atom))
         return functools.reduce(
-            lambda rest, case: f"(ite {_boolean(case[1])} {_integer(case[0])} {rest})", reversed(cases), _integer(last)
+            lambda rest, case: f"(ite {_boolean(case[1])} {_integer(case[0])} {rest})",
+            reversed(cases),
+            _integer(last),
         )
     raise NotLinearError("is not linear in integers", value=str(atom))

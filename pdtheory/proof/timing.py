@@ -65,7 +65,12 @@ class Indexing:
         """Say that the index is one of a microbatch of the run."""
         if not self.rounds:
             return (index[0] >= 0, index[0] < M)
-        return (*self.is_index(index), *self.is_index(self.end), self.related(index, self.end), self.less(index, self.end))
+        return (
+            *self.is_index(index),
+            *self.is_index(self.end),
+            self.related(index, self.end),
+            self.less(index, self.end),
+        )
 
     def is_index(self, index: Index) -> tuple[sp.Basic, ...]:
         """Say that the index names a microbatch of a run without end."""
@@ -182,6 +187,7 @@ def greedy_obligations(law: Law, wait: Wait) -> tuple[Obligation, ...]:
     has_x, has_y = indexing.has_previous(x), indexing.has_previous(y)
     witness = law.backward_at(s, x, t)
     same = sp.And(*(sp.Eq(a, b) for a, b in zip(x, y, strict=True)))
+
     def always(name: str, domain: tuple[sp.Basic, ...], *condition: sp.Basic, then: sp.Basic) -> Obligation:
         return Obligation(name, domain, sp.Implies(sp.And(*condition), then))
 
@@ -193,28 +199,42 @@ def greedy_obligations(law: Law, wait: Wait) -> tuple[Obligation, ...]:
         always("no two backwards in one tick", two, sp.Eq(backward(s, x), backward(s, y)), then=same),
         always("no forward and backward in one tick", two, then=sp.Ne(forward(s, x), backward(s, y))),
         always("a forward follows the one of the stage before", one, s >= 1, then=forward(s - 1, x) < forward(s, x)),
-        always("a backward follows the one of the stage after", one, s < last, then=backward(s + 1, x) < backward(s, x)),
+        always(
+            "a backward follows the one of the stage after", one, s < last, then=backward(s + 1, x) < backward(s, x)
+        ),
         always("the last stage's backward follows its forward", one, then=forward(last, x) < backward(last, x)),
         always(
-            "a forward waits for the microbatch that must have left", one, waits_here, indexing.has_back(x),
+            "a forward waits for the microbatch that must have left",
+            one,
+            waits_here,
+            indexing.has_back(x),
             then=backward(held_at, indexing.back(x)) < forward(s, x),
         ),
         always(
             "where a forward runs, no ready backward has the turn",
-            two, sp.Eq(t, forward(s, x)), backward_ready(y),
+            two,
+            sp.Eq(t, forward(s, x)),
+            backward_ready(y),
             then=sp.And(has_y, sp.Implies(has_x, forward(s, previous_x) < backward(s, previous_y))),
         ),
         always(
             "where a backward runs after another, no ready forward has the turn",
-            two, has_x, sp.Eq(t, backward(s, x)), forward_ready(y),
+            two,
+            has_x,
+            sp.Eq(t, backward(s, x)),
+            forward_ready(y),
             then=sp.And(has_y, backward(s, previous_x) < forward(s, previous_y)),
         ),
         always(
-            "a ready forward waits only while a backward runs", one, t >= 0, forward_ready(x), t < forward(s, x),
+            "a ready forward waits only while a backward runs",
+            one,
+            t >= 0,
+            forward_ready(x),
+            t < forward(s, x),
             then=sp.And(*indexing.domain(witness), sp.Eq(backward(s, witness), t)),
         ),
         always("a ready backward runs at once", one, t >= 0, backward_ready(x), then=sp.Eq(t, backward(s, x))),
-    )  # fmt: skip
+    )
 
 
 @functools.cache

@@ -120,7 +120,10 @@ class ClosedForm:
             "verdict": str(self.verdict),
             "evidence": [
                 {
-                    "step": r.name, "kind": r.kind, "verdict": str(r.verdict), "detail": r.detail,
+                    "step": r.name,
+                    "kind": r.kind,
+                    "verdict": str(r.verdict),
+                    "detail": r.detail,
                     "solver_statements": len(r.obligations),
                 }
                 for r in self.evidence
@@ -130,7 +133,7 @@ class ClosedForm:
                 "verdict": str(self.negative_control.verdict),
                 "detail": self.negative_control.detail,
             },
-        }  # fmt: skip
+        }
 
     def to_json(self) -> str:
         """Return the closed form as JSON text."""
@@ -198,17 +201,24 @@ def _derive(quantity: Quantity) -> ClosedForm:
             raise AssertionError(f"{quantity.name} of {quantity.schedule}: {error}") from error
         checked.append((condition, proof, check(proof)))
     values = [_value(c) for _, _, c in checked]
-    expr = values[0].value if len(values) == 1 else sp.Piecewise(
-        *((v.value, condition) for v, (condition, _, _) in zip(values, checked, strict=True))
-    )  # fmt: skip
+    expr = (
+        values[0].value
+        if len(values) == 1
+        else sp.Piecewise(*((v.value, condition) for v, (condition, _, _) in zip(values, checked, strict=True)))
+    )
     cases = tuple((condition, v.hypotheses) for v, (condition, _, _) in zip(values, checked, strict=True))
     proof = checked[0][1]
     return ClosedForm(
-        quantity.schedule, quantity.name, quantity.words, quantity.tie_rule, expr,
-        cases, weakest(c.verdict for _, _, c in checked),
+        quantity.schedule,
+        quantity.name,
+        quantity.words,
+        quantity.tie_rule,
+        expr,
+        cases,
+        weakest(c.verdict for _, _, c in checked),
         tuple(result for _, _, c in checked for result in c.results),
         negative_control(proof, values[0].value),
-    )  # fmt: skip
+    )
 
 
 def _value(checked: Checked) -> Value | Count | Total:
@@ -230,7 +240,7 @@ def negative_control(proof: Proof, value: sp.Expr) -> NegativeControl:
     for position in range(len(proof.steps) - 1, -1, -1):
         step = proof.steps[position]
         if hasattr(step, "value"):
-            changed: Step = dataclasses.replace(step, value=step.value + 1)
+            changed: Step = dataclasses.replace(step, **{"value": step.value + 1})
             statement = f"{proof.statement} = {value + 1}"
             break
         if isinstance(step, FollowsPolicy | FollowsOrder):

@@ -47,14 +47,12 @@ def updates(schedule: Schedule) -> Updates:
     microbatch = np.arange(count)
     copy_of = microbatch % policy.num_copies
     batch = (microbatch // policy.num_copies) // every
-    _, first, update_of = np.unique(
-        batch * policy.num_copies + copy_of, return_index=True, return_inverse=True
-    )
+    _, first, update_of = np.unique(batch * policy.num_copies + copy_of, return_index=True, return_inverse=True)
     op = np.zeros((schedule.num_stages, len(first)), dtype=np.int64)
     if len(first) == count:
         op[:, update_of] = schedule.last_backward
     else:
-        np.maximum.at(op, (slice(None), update_of), schedule.last_backward)
+        np.maximum.at(op, (np.arange(schedule.num_stages)[:, None], update_of[None, :]), schedule.last_backward)
     return Updates(update_of, copy_of[first], op)
 
 
@@ -117,7 +115,7 @@ class Versions:
 
     @property
     def lag(self) -> IntArray:
-        """Version lag: updates of a stage between a forward's read and its own update, (stages, microbatches)."""
+        """Updates of a stage between a forward's read and its own update, shape (stages, microbatches)."""
         return self.made_from - self.read
 
 
