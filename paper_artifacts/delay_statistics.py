@@ -182,8 +182,9 @@ def build(quick: bool, progress: Progress) -> Result:
         remarks=(
             "The published means are over the second half of all updates. They differ from the steady-state mean "
             "(S^2 - 1)/2 for two reasons: the cut goes through microbatches whose late updates, by low stages and with "
-            "long delays, fall into the second half (this raises the mean), and the drain is in it, where fewer updates "
-            "remain (this lowers it). The maxima are the steady state's. The fits' constants are not published.",
+            "long delays, fall into the second half (this raises the mean), and the drain is in it, where fewer "
+            "updates remain (this lowers it). The maxima are the steady state's. "
+            "The constants of the fits are not published.",
         ),
     )
 

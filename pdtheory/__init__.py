@@ -33,6 +33,7 @@ from pdtheory.timeline import Timeline, run
 from pdtheory.weight_versions import Versions, versions
 
 if TYPE_CHECKING:
+    from pdtheory.fitting import fitted_form
     from pdtheory.formulas import ClosedForm, closed_form, quantities
     from pdtheory.proof import Verdict
 
@@ -44,6 +45,7 @@ _LATE = {
     "closed_form": "pdtheory.formulas",
     "quantities": "pdtheory.formulas",
     "Verdict": "pdtheory.proof",
+    "fitted_form": "pdtheory.fitting",
 }
 
 __all__ = [
@@ -74,6 +76,7 @@ __all__ = [
     "block_delays",
     "chrome_trace",
     "closed_form",
+    "fitted_form",
     "get_schedule",
     "quantities",
     "read_torch_csv",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdtheory.durations import Durations
-from pdtheory.errors import ParameterError, ScheduleError
+from pdtheory.errors import ParameterError, ScheduleError, positive_int
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -99,6 +99,11 @@ class WeightPolicy:
 
     microbatches_per_update: int | None = 1
     num_copies: int = 1
+
+    def __post_init__(self) -> None:
+        if self.microbatches_per_update is not None:
+            positive_int(self.microbatches_per_update, "microbatches_per_update")
+        positive_int(self.num_copies, "num_copies")
 
     def describe(self) -> str:
         """Return the policy in words."""

@@ -36,6 +36,7 @@ NAMES = [
     "block_delays",
     "chrome_trace",
     "closed_form",
+    "fitted_form",
     "get_schedule",
     "quantities",
     "read_torch_csv",
