@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +20,7 @@ from pdtheory.errors import ParameterError, UnknownNameError
 from pdtheory.proof import Checked, Proof, StepResult, Verdict, check, weakest
 from pdtheory.proof.steps import Count, FollowsOrder, FollowsPolicy, Step, Total, Value
 from pdtheory.proof.timing import Law
+from pdtheory.proof.timing import s as symbol_s
 
 MEANINGS = {
     "S": "number of stages",
@@ -255,8 +256,7 @@ def negative_control(proof: Proof, value: sp.Expr) -> NegativeControl:
 
 
 def _late(law: Law) -> Law:
-    late: Callable[..., sp.Expr] = lambda stage, index: law.forward(stage, index) + sp.Min(1, stage)  # noqa: E731
-    return dataclasses.replace(law, forward=late)
+    return dataclasses.replace(law, forward_tick=law.forward_tick + sp.Min(1, symbol_s))
 
 
 def simplified(hypotheses: tuple[sp.Basic, ...]) -> list[sp.Basic]:

@@ -8,8 +8,8 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 
+from pdtheory import laws
 from pdtheory.errors import PdTheoryError
-from pdtheory.laws import gpipe_law, narrow_law, strict_law, strict_warmup, wide_law
 from pdtheory.proof import Proof, Verdict, check, smt, weakest
 from pdtheory.proof import steps as ps
 from pdtheory.proof.quasipolynomial import NotQuasiPolynomialError, canonical, is_zero
@@ -307,13 +307,14 @@ def test_names_must_be_new_and_kinds_known():
 
 
 @pytest.mark.parametrize("wait", list(Wait))
-@pytest.mark.parametrize("law", [wide_law(), narrow_law()], ids=["wide", "narrow"])
+@pytest.mark.parametrize("law", [laws.WIDE, laws.NARROW], ids=["wide", "narrow"])
 def test_greedy_laws_hold_and_wrong_ones_are_refused(law, wait):
     assert verdict(ps.FollowsPolicy("law", law, wait)) is Verdict.PROVED
     wrong = [
-        dataclasses.replace(law, backward=lambda stage, index: law.backward(stage, index) + 1),
-        dataclasses.replace(law, forward=lambda stage, index: law.forward(stage, index) + sp.Min(1, stage)),
-        dataclasses.replace(law, backward=lambda stage, index: law.backward(stage, index) + 2 * index[-1]),
+        dataclasses.replace(law, backward_tick=law.backward_tick + 1),
+        dataclasses.replace(law, forward_tick=law.forward_tick + sp.Min(1, s)),
+        dataclasses.replace(law, backward_tick=law.backward_tick + 2 * law.indexing.variables()[-1]),
+        dataclasses.replace(law, witness=tuple(part + 1 for part in law.witness)),
         dataclasses.replace(law, domain=()),
     ]
     for other in wrong:
@@ -321,21 +322,21 @@ def test_greedy_laws_hold_and_wrong_ones_are_refused(law, wait):
 
 
 def test_order_laws_hold_and_wrong_ones_are_refused():
-    assert verdict(ps.FollowsOrder("law", strict_law(), strict_warmup(s))) is Verdict.PROVED
-    assert verdict(ps.FollowsOrder("law", gpipe_law(), M)) is Verdict.PROVED
-    assert verdict(ps.FollowsOrder("law", strict_law(), sp.Min(S - s, M))) is Verdict.REFUTED
-    assert verdict(ps.FollowsOrder("law", gpipe_law(), strict_warmup(s))) is Verdict.REFUTED
-    assert verdict(ps.FollowsOrder("law", strict_law(), M + 1)) is Verdict.REFUTED
+    assert verdict(ps.FollowsOrder("law", laws.STRICT, laws.STRICT_WARMUP)) is Verdict.PROVED
+    assert verdict(ps.FollowsOrder("law", laws.GPIPE, M)) is Verdict.PROVED
+    assert verdict(ps.FollowsOrder("law", laws.STRICT, sp.Min(S - s, M))) is Verdict.REFUTED
+    assert verdict(ps.FollowsOrder("law", laws.GPIPE, laws.STRICT_WARMUP)) is Verdict.REFUTED
+    assert verdict(ps.FollowsOrder("law", laws.STRICT, M + 1)) is Verdict.REFUTED
 
 
 def test_last_tick():
-    law = ps.FollowsOrder("law", gpipe_law(), M)
+    law = ps.FollowsOrder("law", laws.GPIPE, M)
     assert verdict(law, ps.LastTick("t", "law", (M >= 1,), 2 * M + 2 * S - 2)) is Verdict.PROVED
     assert verdict(law, ps.LastTick("t", "law", (M >= 1,), 2 * M + 2 * S - 1)) is Verdict.REFUTED
     assert verdict(law, ps.LastTick("t", "law", (M >= 0,), 2 * M + 2 * S - 2)) is Verdict.REFUTED
 
 
-@pytest.mark.parametrize("law", [wide_law(), narrow_law()], ids=["wide", "narrow"])
+@pytest.mark.parametrize("law", [laws.WIDE, laws.NARROW], ids=["wide", "narrow"])
 def test_greedy_law_is_what_the_simulator_plays(law):
     from tests.plain_simulator import simulate
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
+from pdtheory import laws
 from pdtheory.delays import TieRule
 from pdtheory.derivations.finding import shortened
 from pdtheory.derivations.ordering import before_read, before_update
 from pdtheory.derivations.steady import SteadyDelays, count_before
-from pdtheory.laws import narrow_law, wide_law
 from pdtheory.proof.steps import (
     CountDifference,
     CountInterval,
@@ -33,7 +33,7 @@ ZERO = sp.Integer(0)
 
 def wide() -> Proof:
     """Return the proof for n >= S; more than 2 S - 1 microbatches never fit in flight."""
-    run = SteadyDelays(wide_law(), FollowsPolicy("law", wide_law(), Wait.FIRST_STAGE), (S >= 1, n >= S))
+    run = SteadyDelays(laws.WIDE, FollowsPolicy("law", laws.WIDE, Wait.FIRST_STAGE), (S >= 1, n >= S))
     fits = sp.Min(n, 2 * S - 1)
     steady: Hypotheses = (*run.setting, sp.Eq(k, fits), m >= k, m + S <= M)
     everyone = (*steady, a >= 0, a < S, s >= 0, s < S)
@@ -57,7 +57,7 @@ def narrow() -> Proof:
     Between the first stage's read and its update of one microbatch lie all updates of one round's length,
     but its own and those that follow it in the same tick.
     """
-    law = narrow_law()
+    law = laws.NARROW
     indexing = law.indexing
     x, y = indexing.variables(), indexing.variables("_2")
     (base, i), (base_2, i_2) = x, y

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from pdtheory.laws import narrow_law, wide_law
+from pdtheory import laws
 from pdtheory.proof.steps import (
     AddUp,
     Combine,
@@ -33,7 +33,7 @@ def ticks_of_run() -> Proof:
     words = "ticks of the run"
     full = 2 * q + 2 * S - 2
     steps: list[Step] = [
-        FollowsPolicy("law", wide_law(), Wait.OWN_STAGE),
+        FollowsPolicy("law", laws.WIDE, Wait.OWN_STAGE),
         LastTick("one round", "law", (n >= S, M >= 1), 2 * M + 2 * S - 2),
         Instantiate("full round", "one round", M, (q,)),
         SumByDifference("full rounds: sum", (S >= 1, n >= S, q >= 1, k >= 0), j, sp.Integer(0), k, full, full * j),
@@ -54,7 +54,7 @@ def ticks_of_round() -> Proof:
     words = "ticks of one round of R H microbatches, R <= S"
     whole = (n >= 1, n <= S, sp.Eq(i_end, 0), sp.Or(sp.Eq(Q_end, S), Q_end >= 2 * S))
     steps: list[Step] = [
-        FollowsPolicy("law", narrow_law(), Wait.OWN_STAGE),
+        FollowsPolicy("law", laws.NARROW, Wait.OWN_STAGE),
         LastTick("round", "law", whole, 2 * Q_end + 2 * n - 2),
         Substitute("whole rounds of R", "round", i_end, sp.Integer(0)),
         Instantiate("with R", "whole rounds of R", n, (R,)),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from pdtheory import laws
 from pdtheory.derivations.finding import shortened
 from pdtheory.derivations.steady import SteadyDelays
-from pdtheory.laws import gpipe_law, narrow_law, strict_law, strict_warmup, wide_law
 from pdtheory.proof.steps import (
     CountInterval,
     FollowsOrder,
@@ -20,9 +20,9 @@ from pdtheory.proof.timing import M, S, Wait, integers, n, s
 
 m, j = integers("m j")
 
-GREEDY = SteadyDelays(wide_law(), FollowsPolicy("law", wide_law(), Wait.FIRST_STAGE), (S >= 1, sp.Eq(n, S)))
-STRICT = SteadyDelays(strict_law(), FollowsOrder("law", strict_law(), strict_warmup(s)), (S >= 1,))
-GPIPE = SteadyDelays(gpipe_law(), FollowsOrder("law", gpipe_law(), M), (S >= 1,))
+GREEDY = SteadyDelays(laws.WIDE, FollowsPolicy("law", laws.WIDE, Wait.FIRST_STAGE), (S >= 1, sp.Eq(n, S)))
+STRICT = SteadyDelays(laws.STRICT, FollowsOrder("law", laws.STRICT, laws.STRICT_WARMUP), (S >= 1,))
+GPIPE = SteadyDelays(laws.GPIPE, FollowsOrder("law", laws.GPIPE, M), (S >= 1,))
 
 
 def strict_version_lag() -> Proof:
@@ -49,7 +49,7 @@ def naive_ticks() -> Proof:
     return Proof(
         "ticks of the run",
         (
-            FollowsPolicy("law", narrow_law(), Wait.FIRST_STAGE),
+            FollowsPolicy("law", laws.NARROW, Wait.FIRST_STAGE),
             LastTick("run", "law", whole, 2 * Q_end),
             Substitute("one at a time", "run", n, sp.Integer(1)),
             Substitute("whole rounds", "one at a time", i_end, sp.Integer(0)),

@@ -29,7 +29,7 @@ def integers(names: str) -> tuple[sp.Symbol, ...]:
     return tuple(sp.Symbol(name, integer=True) for name in names.split())
 
 
-S, M, s, n = integers("S M s n")
+S, M, s, n, t = integers("S M s n t")
 
 
 class Wait(StrEnum):
@@ -116,26 +116,43 @@ class Indexing:
 
 @dataclass(frozen=True)
 class Law:
-    """Ticks of F and B, as functions of the stage and the index of the microbatch.
+    """Ticks of F and B on stage s, as expressions in s and in the symbols of the indexing.
 
     Attributes
     ----------
     name : str
     indexing : Indexing
-    forward, backward : callable (stage, index) -> expression
+    forward_tick, backward_tick : expression
     domain : tuple of SymPy booleans
         What S and n must satisfy.
-    backward_at : callable (stage, index, tick) -> index
-        The microbatch whose B runs at the tick while F of the index is ready and has to wait: a witness,
-        which the obligations check.
+    witness : tuple of expressions
+        Also in the tick t: the microbatch whose B runs at t while F of the index is ready and has to wait.
+        It is only proposed; the obligations check it. Empty where the law is of an order, which leaves no
+        choice.
     """
 
     name: str
     indexing: Indexing
-    forward: Callable[[sp.Expr, Index], sp.Expr]
-    backward: Callable[[sp.Expr, Index], sp.Expr]
-    domain: tuple[sp.Basic, ...]
-    backward_at: Callable[[sp.Expr, Index, sp.Expr], Index]
+    forward_tick: sp.Expr
+    backward_tick: sp.Expr
+    domain: tuple[sp.Basic, ...] = ()
+    witness: Index = ()
+
+    def forward(self, stage: sp.Expr, index: Index) -> sp.Expr:
+        """Return the tick of F on a stage of the microbatch with an index."""
+        return self._at(self.forward_tick, stage, index)
+
+    def backward(self, stage: sp.Expr, index: Index) -> sp.Expr:
+        """Return the tick of B on a stage of the microbatch with an index."""
+        return self._at(self.backward_tick, stage, index)
+
+    def backward_at(self, stage: sp.Expr, index: Index, tick: sp.Expr) -> Index:
+        """Return the witness for a stage, an index and a tick."""
+        return tuple(self._at(part, stage, index).subs(t, tick) for part in self.witness)
+
+    def _at(self, expression: sp.Expr, stage: sp.Expr, index: Index) -> sp.Expr:
+        there = dict(zip((s, *self.indexing.variables()), (stage, *index), strict=True))
+        return expression.subs(there, simultaneous=True)
 
 
 @dataclass(frozen=True)
@@ -156,7 +173,6 @@ def greedy_obligations(law: Law, wait: Wait) -> tuple[Obligation, ...]:
     next of its kind on its stage and its input was made in an earlier tick; a forward also has to `wait`.
     """
     x, y = law.indexing.variables(), law.indexing.variables("_2")
-    (t,) = integers("t")
     forward, backward, indexing = law.forward, law.backward, law.indexing
     base = (S >= 1, n >= 1, *law.domain, s >= 0, s < S)
     one = (*base, *indexing.domain(x))
