@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -27,6 +27,9 @@ from pdtheory.formats import chrome_trace, read_torch_csv, torch_csv
 from pdtheory.schedule import Schedule, WeightPolicy
 from pdtheory.tables import Table
 from pdtheory.timeline import run
+
+if TYPE_CHECKING:
+    from pdtheory.formulas import ClosedForm
 
 FORMATS = ("table", "json", "csv", "md", "latex")
 
@@ -205,8 +208,21 @@ def analyze_command(source: str, durations: str | None, latency: str, tie: str, 
     metavar="DIR",
     help="Write every statement that the solver decided as an SMT-LIB file (unsat means it holds).",
 )
+@click.option(
+    "--certificates",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the proofs, to be checked again by: python -m pdtheory.proof.",
+)
 @_format_option
-def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path | None, format_: str) -> None:
+def formula(
+    name: str,
+    quantity: str | None,
+    tie: str | None,
+    export_smt: Path | None,
+    certificates: Path | None,
+    format_: str,
+) -> None:
     """Print the closed forms of a schedule, each derived and checked now, for all numbers of stages.
 
     One time step per op. QUANTITY chooses one of them. Exit code 1 if a formula is not PROVED or its
@@ -216,7 +232,7 @@ def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path |
     pdtheory formula pipedream
     pdtheory formula pipedream max_block_delay --format json
     """
-    from pdtheory.formulas import ClosedForm, closed_form, quantities
+    from pdtheory.formulas import closed_form, quantities
 
     rule = None if tie is None else TieRule.named(tie)
     names = quantities(name)
@@ -236,7 +252,9 @@ def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path |
     if not forms:
         raise ParameterError(f"has no formula for the tie rule {rule}", where=f"{name} {quantity}")
     if export_smt is not None:
-        _export(forms, export_smt)
+        _export_statements(forms, export_smt)
+    if certificates is not None:
+        _export_certificates(forms, certificates)
     rows = [
         (f.quantity, (str(f.expr), f._repr_latex_()), f.domain, f.verdict, f.negative_control.verdict) for f in forms
     ]
@@ -249,21 +267,38 @@ def formula(name: str, quantity: str | None, tie: str | None, export_smt: Path |
         sys.exit(1)
 
 
-def _export(forms: list[Any], folder: Path) -> None:
-    written: set[str] = set()
+def _export_statements(forms: list[ClosedForm], folder: Path) -> None:
+    """Write every statement that the solver decided, each once."""
+    contents: dict[str, str] = {}
+    seen: set[str] = set()
+    for form in forms:
+        for name, text in form.obligations():
+            if text not in seen:
+                comment = f"; {form.schedule}: {name}\n; unsat means that the statement holds for all integers\n"
+                contents[f"{form.schedule}_{len(seen):04d}.smt2"] = comment + text + "\n"
+                seen.add(text)
+    _write_all(contents, folder)
+    click.echo(f"{len(contents)} statements written to {folder}", err=True)
+
+
+def _export_certificates(forms: list[ClosedForm], folder: Path) -> None:
+    """Write every proof as a certificate."""
+    contents = {
+        f"{form.schedule}_{form.quantity.replace('/', '_')}_{case}.json": text
+        for form in forms
+        for case, text in enumerate(form.certificates())
+    }
+    _write_all(contents, folder)
+    click.echo(f"{len(contents)} certificates written to {folder}; check them: python -m pdtheory.proof", err=True)
+
+
+def _write_all(contents: dict[str, str], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for form in forms:
-            for name, text in form.obligations():
-                if text not in written:
-                    comment = f"; {form.schedule}: {name}\n; unsat means that the statement holds for all integers\n"
-                    write_atomically(
-                        folder / f"{form.schedule}_{len(written):04d}.smt2", (comment + text + "\n").encode()
-                    )
-                    written.add(text)
+        for name, text in contents.items():
+            write_atomically(folder / name, text.encode())
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror}", where=str(folder)) from None
-    click.echo(f"{len(written)} statements written to {folder}", err=True)
 
 
 @main.command()

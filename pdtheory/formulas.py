@@ -18,6 +18,7 @@ from pdtheory.derivations.finding import NotDerivedError
 from pdtheory.derivations.quantities import QUANTITIES, Quantity
 from pdtheory.errors import ParameterError, UnknownNameError
 from pdtheory.proof import Checked, Proof, StepResult, Verdict, check, weakest
+from pdtheory.proof.certificates import to_json
 from pdtheory.proof.steps import Count, FollowsOrder, FollowsPolicy, Step, Total, Value
 from pdtheory.proof.timing import Law
 from pdtheory.proof.timing import s as symbol_s
@@ -61,6 +62,8 @@ class ClosedForm:
     verdict : Verdict
     evidence : tuple of StepResult
         The steps of the proof.
+    proofs : tuple of (Proof, Checked)
+        One per case, to be written as certificates; none where the formula is only CHECKED.
     negative_control : NegativeControl
     """
 
@@ -73,6 +76,7 @@ class ClosedForm:
     verdict: Verdict
     evidence: tuple[StepResult, ...]
     negative_control: NegativeControl
+    proofs: tuple[tuple[Proof, Checked], ...] = ()
 
     @property
     def domain(self) -> str:
@@ -139,6 +143,11 @@ class ClosedForm:
     def to_json(self) -> str:
         """Return the closed form as JSON text."""
         return json.dumps(self.to_dict(), indent=2)
+
+    def certificates(self) -> Iterator[str]:
+        """Yield the proofs as JSON certificates, for ``python -m pdtheory.proof``."""
+        for proof, checked in self.proofs:
+            yield to_json(proof, checked)
 
     def obligations(self) -> Iterator[tuple[str, str]]:
         """Yield name and SMT-LIB text of every statement that the solver decided."""
@@ -219,6 +228,7 @@ def _derive(quantity: Quantity) -> ClosedForm:
         weakest(c.verdict for _, _, c in checked),
         tuple(result for _, _, c in checked for result in c.results),
         negative_control(proof, values[0].value),
+        tuple((p, c) for _, p, c in checked),
     )
 
 
