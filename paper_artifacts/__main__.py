@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from paper_artifacts import closed_forms, delay_statistics, microbatch_path, schedules
 from paper_artifacts.artifact import EXPECTED, Artifact, differences, write
-from paper_artifacts.artifact import Progress as Report
-from pdtheory.errors import PdTheoryError, UnknownNameError
+from pdtheory.errors import ParameterError, UnknownNameError
+from pdtheory.files import write_atomically
+from pdtheory.terminal import Command, progress, run_command
 
 ARTIFACTS: dict[str, Artifact] = {
     module.ARTIFACT.name: module.ARTIFACT for module in (schedules, microbatch_path, delay_statistics, closed_forms)
 }
 
 
-@contextmanager
-def reporting() -> Iterator[Report]:
-    """Show progress on stderr where that is a terminal."""
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda words, done, total: bar.update(task, description=words, completed=done, total=total)
-
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--check", is_flag=True, help="Compare with expected/; exit code 1 if anything differs.")
 @click.option("--quick", is_flag=True, help="Fewer sizes, the same code.")
@@ -59,31 +39,27 @@ def main(names: tuple[str, ...], check: bool, quick: bool, out: Path, update_exp
     delay_statistics   figure 3, with the published values beside ours
     closed_forms       the table of closed forms, each proved now
     """
-    try:
-        for name in names:
-            if name not in ARTIFACTS:
-                raise UnknownNameError("artifact", name, ARTIFACTS)
-        failed = False
-        for name in names or ARTIFACTS:
-            failed |= _one(ARTIFACTS[name], check, quick, out, update_expected)
-    except PdTheoryError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:
-        click.echo(f"Error: {out}: cannot be written: {error.strerror}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        click.echo("Interrupted; files that were written are complete.", err=True)
-        sys.exit(130)
-    sys.exit(1 if failed else 0)
+    if update_expected and quick:
+        raise ParameterError("cannot be written from a quick build", where="--update-expected")
+    for name in names:
+        if name not in ARTIFACTS:
+            raise UnknownNameError("artifact", name, ARTIFACTS)
+    failed = False
+    for name in names or ARTIFACTS:
+        failed |= _one(ARTIFACTS[name], check, quick, out, update_expected)
+    if failed:
+        raise click.exceptions.Exit(1)
 
 
 def _one(artifact: Artifact, check: bool, quick: bool, out: Path, update_expected: bool) -> bool:
     """Build and write one artifact; say what it is; return whether it differs from what is expected."""
     began = time.monotonic()
-    with reporting() as report:
+    with progress() as report:
         result = artifact.build(quick, report)
+    try:
         paths = write(result, out)
+    except OSError as error:
+        raise ParameterError(f"cannot be written: {error.strerror}", where=str(out)) from None
     click.echo(f"{artifact.name}: {artifact.title} ({time.monotonic() - began:.1f} s)")
     for path in paths:
         click.echo(f"  {path}")
@@ -94,7 +70,7 @@ def _one(artifact: Artifact, check: bool, quick: bool, out: Path, update_expecte
     if update_expected:
         EXPECTED.mkdir(exist_ok=True)
         for file, text in result.texts():
-            (EXPECTED / file).write_text(text)
+            write_atomically(EXPECTED / file, text.encode())
     if not check:
         return False
     found = differences(result, quick=quick)
@@ -105,4 +81,4 @@ def _one(artifact: Artifact, check: bool, quick: bool, out: Path, update_expecte
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

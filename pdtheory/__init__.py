@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pdtheory.analysis import Analysis, analyze
 from pdtheory.catalog import System, get_schedule, systems
-from pdtheory.delays import BlockDelays, DelayStatistics, SteadyState, TieRule, Window, block_delays
+from pdtheory.delays import BlockDelays, DelayStatistics, SteadyState, Window, block_delays
 from pdtheory.durations import Durations
 from pdtheory.errors import (
     DeadlockError,
@@ -29,6 +29,7 @@ from pdtheory.errors import (
 )
 from pdtheory.formats import chrome_trace, read_torch_csv, torch_csv
 from pdtheory.schedule import Kind, Op, Schedule, WeightPolicy
+from pdtheory.tie_rules import TieRule
 from pdtheory.timeline import Timeline, run
 from pdtheory.weight_versions import Versions, versions
 

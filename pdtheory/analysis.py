@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from pdtheory.catalog import get_schedule
-from pdtheory.delays import BlockDelays, SteadyState, TieRule, Window, block_delays
+from pdtheory.delays import BlockDelays, SteadyState, Window, block_delays
 from pdtheory.durations import Durations
-from pdtheory.errors import ParameterError
+from pdtheory.errors import ParameterError, positive_int
 from pdtheory.schedule import Schedule
 from pdtheory.tables import Table
+from pdtheory.tie_rules import TieRule
 from pdtheory.timeline import Timeline, run
 from pdtheory.weight_versions import versions
 
@@ -143,15 +144,21 @@ def analyze(
     Fraction(63, 2)
     """
     if isinstance(schedule, str):
+        if schedule.endswith(".csv"):
+            raise ParameterError("is a file, not a name", where="schedule", value=schedule, mend="Use read_torch_csv")
         if num_stages is None:
             raise ParameterError("is needed with a name", where="num_stages", mend="Pass the number of stages")
-        if num_microbatches is None and isinstance(num_stages, int):
-            num_microbatches = 10 * num_stages
+        if num_microbatches is None:
+            num_microbatches = 10 * positive_int(num_stages, "num_stages")
         schedule = get_schedule(schedule, num_stages, num_microbatches, **options)
+    elif not isinstance(schedule, Schedule):
+        raise ParameterError("is neither a name nor a Schedule", where="schedule", value=schedule)
     elif num_stages is not None or num_microbatches is not None or options:
         raise ParameterError("go with a name, not with a schedule", where="num_stages, num_microbatches, options")
+    if not isinstance(durations, Durations | str | None):
+        raise ParameterError("must be Durations or a text like F=1,B=2", where="durations", value=durations)
     if not isinstance(durations, Durations):
-        durations = Durations.parse(durations, latency) if durations else Durations(latency=latency)
+        durations = Durations.parse(durations, latency) if durations is not None else Durations(latency=latency)
     elif latency:
         raise ParameterError("is part of the Durations object", where="latency", value=latency)
     timeline = run(schedule, durations)

@@ -2,59 +2,40 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from pdtheory import __version__
 from pdtheory.analysis import Analysis, analyze
 from pdtheory.catalog import get_schedule, systems
-from pdtheory.delays import TieRule
 from pdtheory.durations import Durations
-from pdtheory.errors import FormatError, ParameterError, PdTheoryError, UnknownNameError
+from pdtheory.errors import FormatError, ParameterError, UnknownNameError
 from pdtheory.files import write_atomically
 from pdtheory.formats import chrome_trace, read_torch_csv, torch_csv
 from pdtheory.schedule import Schedule, WeightPolicy
 from pdtheory.tables import Table
+from pdtheory.terminal import Group, progress, run_command
+from pdtheory.tie_rules import TieRule
 from pdtheory.timeline import run
 
 if TYPE_CHECKING:
     from pdtheory.formulas import ClosedForm
 
+PICTURES = (".png", ".pdf", ".svg")
 FORMATS = ("table", "json", "csv", "md", "latex")
 
 
-class _Group(click.Group):
-    """Turns the project's errors into one line on stderr and exit code 2."""
-
-    def invoke(self, context: click.Context) -> Any:
-        try:
-            return super().invoke(context)
-        except PdTheoryError as error:
-            click.echo(f"Error: {error}", err=True)
-            context.exit(2)
-        except BrokenPipeError:
-            # A reader like `head` has left: nobody is there to tell.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            context.exit(0)
-
-    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            raise UnknownNameError("command", args[0], self.commands)
-        return super().resolve_command(context, args)
-
-
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="pdtheory")
 def main() -> None:
     """Delays of pipeline-parallel training: analyzed for any schedule, proved for every number of stages.
@@ -74,27 +55,36 @@ def _format_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def _schedule_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    options = [
-        click.option("--stages", type=int, metavar="S", help="Number of stages (needed with a NAME)."),
-        click.option("--microbatches", type=int, metavar="M", help="Number of microbatches [10 S with a NAME]."),
-        click.option(
-            "--in-flight", type=int, metavar="N", help="Microbatches in flight at most, NOAM (pipedream) [S]."
-        ),
-        click.option("--runs", type=int, metavar="R", help="Runs that share the pipeline (local-sgd) [S]."),
-        click.option(
-            "--local-steps", type=int, metavar="H", help="Local steps of a run between averages (local-sgd) [1]."
-        ),
-        click.option(
-            "--update-per",
-            type=click.Choice(["microbatch", "batch"]),
-            help="When weights are updated: after every backward, or once behind a flush. "
-            "A NAME has its own rule; a FILE does not say, microbatch is taken.",
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+_FLAGS = {"num_in_flight": "--in-flight", "num_runs": "--runs", "local_steps": "--local-steps"}
+
+
+def _schedule_options(stages: str, microbatches: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options that make a schedule; `stages` and `microbatches` say what holds where they are left out."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(
+            [
+                click.option("--stages", type=int, metavar="S", help=f"Number of stages of a NAME [{stages}]."),
+                click.option(
+                    "--microbatches", type=int, metavar="M", help=f"Number of microbatches of a NAME [{microbatches}]."
+                ),
+                click.option(
+                    "--in-flight", type=int, metavar="N", help="Microbatches in flight at most (pipedream) [S]."
+                ),
+                click.option("--runs", type=int, metavar="R", help="Runs that share the pipeline (local-sgd) [S]."),
+                click.option("--local-steps", type=int, metavar="H", help="Steps between averages (local-sgd) [1]."),
+                click.option(
+                    "--update-per",
+                    type=click.Choice(["microbatch", "batch"]),
+                    help="When weights are updated: after every backward, or once behind a flush. "
+                    "A NAME has its own rule; a FILE does not say, microbatch is taken.",
+                ),
+            ]
+        ):
+            function = option(function)
+        return function
+
+    return add
 
 
 def _load(
@@ -108,31 +98,34 @@ def _load(
     default_factor: int = 10,
 ) -> Schedule:
     """Return the schedule of a catalog name or of a file."""
-    policy = {None: None, "microbatch": WeightPolicy(1), "batch": WeightPolicy(None)}[update_per]
+    every = {None: 1, "microbatch": 1, "batch": None}[update_per]
     options = {"num_in_flight": in_flight, "num_runs": runs, "local_steps": local_steps}
     given = {name: value for name, value in options.items() if value is not None}
     if source in systems():
         if stages is None:
             raise ParameterError("is needed with a name", where="--stages", mend=f"Try: {source} --stages 4")
+        own = systems()[source].options
+        for name in given:
+            if name not in own:
+                has = ", ".join(_FLAGS[option] for option in own) or "no option of its own"
+                raise ParameterError(f"is no option of {source}", where=_FLAGS[name], mend=f"It has {has}")
         schedule = get_schedule(
             source, stages, default_factor * stages if microbatches is None else microbatches, **given
         )
-        return schedule if policy is None else _with_weights(schedule, policy)
+        if update_per is None:
+            return schedule
+        return dataclasses.replace(
+            schedule, weights=dataclasses.replace(schedule.weights, microbatches_per_update=every)
+        )
     if not (os.path.exists(source) or "/" in source or source.endswith(".csv")):
         raise UnknownNameError("schedule or file", source, systems())
-    if stages is not None or microbatches is not None or given:
+    if os.path.isfile(source) and (stages is not None or microbatches is not None or given):
         raise ParameterError("a file has its own stages and microbatches", where=source, mend="Leave these options out")
-    return read_torch_csv(source, weights=policy)
-
-
-def _with_weights(schedule: Schedule, policy: WeightPolicy) -> Schedule:
-    import dataclasses
-
-    return dataclasses.replace(schedule, weights=policy)
+    return read_torch_csv(source, weights=WeightPolicy(every))
 
 
 def _timing(durations: str | None, latency: str) -> Durations:
-    return Durations.parse(durations, latency) if durations else Durations(latency=latency)
+    return Durations.parse(durations, latency) if durations is not None else Durations(latency=latency)
 
 
 def _emit(table: Table, format_: str, as_json: Callable[[], str] | None = None) -> None:
@@ -151,34 +144,20 @@ def _emit(table: Table, format_: str, as_json: Callable[[], str] | None = None) 
         console.print(shown)
 
 
-@contextmanager
-def progress(words: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on stderr where that is a terminal; yields what advances it."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn(words),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    ) as bar:
-        task = bar.add_task(words, total=total)
-        yield lambda: bar.advance(task)
-
-
 @main.command()
 @_format_option
 def schedules(format_: str) -> None:
     """List the schedules of the catalog, with their own options."""
-    rows = [(entry.name, entry.summary, ", ".join(entry.options) or "-", entry.source) for entry in systems().values()]
+    rows = [
+        (entry.name, entry.summary, ", ".join(_FLAGS[option] for option in entry.options) or "-", entry.source)
+        for entry in systems().values()
+    ]
     _emit(Table("schedules", ("name", "what", "options", "source"), rows), format_)
 
 
 @main.command(name="analyze")
 @click.argument("source", metavar="NAME|FILE")
-@_schedule_options
+@_schedule_options("needed", "10 S")
 @click.option("--durations", metavar="F=1,B=2", help="Time per op, per stage with colons: F=1:2:1. Kinds F, B, I, W.")
 @click.option("--latency", default="0", show_default=True, help="Time of a transfer between workers.")
 @click.option("--tie", default="stage-order", show_default=True, help="Tie rule: " + ", ".join(TieRule) + ".")
@@ -232,7 +211,7 @@ def formula(
     pdtheory formula pipedream
     pdtheory formula pipedream max_block_delay --format json
     """
-    from pdtheory.formulas import closed_form, quantities
+    from pdtheory.formulas import MEANINGS, closed_form, quantities
 
     rule = None if tie is None else TieRule.named(tie)
     names = quantities(name)
@@ -260,6 +239,9 @@ def formula(
     ]
     table = Table(f"closed forms of {name}", ("quantity", "formula", "domain", "verdict", "perturbed twin"), rows)
     _emit(table, format_, lambda: json.dumps([f.to_dict() for f in forms], indent=2))
+    if format_ == "table":
+        used = sorted({symbol for f in forms for symbol in f.symbols})
+        click.echo("; ".join(f"{symbol}: {MEANINGS[symbol]}" for symbol in used))
     if any(f.verdict != "PROVED" or f.negative_control.verdict != "REFUTED" for f in forms):
         skipped = next((r.detail for f in forms for r in f.evidence if r.verdict == "SKIPPED"), None)
         if skipped:
@@ -319,7 +301,7 @@ def check(file: str) -> None:
 
 @main.command()
 @click.argument("source", metavar="NAME|FILE")
-@_schedule_options
+@_schedule_options("4", "3 S")
 @click.option("--durations", metavar="F=1,B=2", help="Time per op.")
 @click.option("--latency", default="0", show_default=True, help="Time of a transfer between workers.")
 @click.option(
@@ -330,6 +312,8 @@ def check(file: str) -> None:
 )
 def show(source: str, durations: str | None, latency: str, output: Path | None, **options: Any) -> None:
     """Draw a schedule: in the terminal, or with -o as a picture (needs the extra [plot])."""
+    if output is not None and output.suffix.lower() not in PICTURES:
+        raise ParameterError("a picture must end in .png, .pdf or .svg", where="--output", value=str(output))
     if options["stages"] is None and source in systems():
         options["stages"] = 4
     schedule = _load(source, default_factor=3, **options)
@@ -338,8 +322,10 @@ def show(source: str, durations: str | None, latency: str, output: Path | None, 
         from pdtheory.text_chart import text_chart
 
         console = Console(width=None if sys.stdout.isatty() else 10_000)
-        for line in text_chart(timeline, console.width):
+        lines, note = text_chart(timeline, console.width)
+        for line in lines:
             console.print(line, no_wrap=True, crop=True)
+        console.print(note)
         return
     from pdtheory.figures import save_figure, timeline_figure
 
@@ -349,7 +335,7 @@ def show(source: str, durations: str | None, latency: str, output: Path | None, 
 
 @main.command()
 @click.argument("source", metavar="NAME|FILE")
-@_schedule_options
+@_schedule_options("needed", "10 S")
 @click.option("--to", "target", type=click.Choice(["torch-csv", "chrome-trace"]), required=True, help="Format.")
 @click.option("--durations", metavar="F=1,B=2", help="Time per op (chrome-trace).")
 @click.option("--latency", default="0", show_default=True, help="Time of a transfer (chrome-trace).")
@@ -357,7 +343,8 @@ def show(source: str, durations: str | None, latency: str, output: Path | None, 
 def export(source: str, target: str, durations: str | None, latency: str, output: Path | None, **options: Any) -> None:
     """Write a schedule as PyTorch's compute-only CSV or as a Chrome trace."""
     schedule = _load(source, **options)
-    text = torch_csv(schedule) if target == "torch-csv" else chrome_trace(run(schedule, _timing(durations, latency)))
+    timing = _timing(durations, latency)
+    text = torch_csv(schedule) if target == "torch-csv" else chrome_trace(run(schedule, timing))
     if output is None:
         click.echo(text, nl=not text.endswith("\n"))
         return
@@ -367,5 +354,10 @@ def export(source: str, target: str, durations: str | None, latency: str, output
         raise FormatError(f"cannot be written: {error.strerror}", where=str(output)) from None
 
 
+def entry() -> None:
+    """Run the command line as a program."""
+    run_command(main)
+
+
 if __name__ == "__main__":
-    main()
+    entry()

@@ -9,35 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from pdtheory.errors import ParameterError, UnknownNameError
+from pdtheory.errors import ParameterError
 from pdtheory.schedule import IntArray
+from pdtheory.tie_rules import TieRule
 from pdtheory.timeline import Timeline
 from pdtheory.weight_versions import count_earlier, updates
-
-
-class TieRule(StrEnum):
-    """The order of reads and updates that happen in the same tick.
-
-    An update happens when its op ends. Under `reads-first` a forward reads when it starts (a machine that
-    stashes its weights as a forward begins), and an update that ends at that instant has been made. Under
-    the three other rules a forward reads when it ends, so that with one tick per op it reads in the same
-    tick as the updates beside it; at one instant `stage-order` serves ops by ascending stage (the paper's
-    rule), `reverse-stage-order` by descending stage, and `updates-first` all updates (by ascending stage)
-    before all reads.
-    """
-
-    STAGE_ORDER = "stage-order"
-    REVERSE_STAGE_ORDER = "reverse-stage-order"
-    READS_FIRST = "reads-first"
-    UPDATES_FIRST = "updates-first"
-
-    @classmethod
-    def named(cls, name: TieRule | str) -> TieRule:
-        """Return the rule of this name; raise `UnknownNameError` with the nearest one."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise UnknownNameError("tie rule", name, list(cls)) from None
 
 
 class Window(StrEnum):
@@ -74,7 +50,7 @@ class DelayStatistics:
     mean: Fraction | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BlockDelays:
     """Block delays of a run: D[a, s, m] = ``made[a, m] - seen[s, m]``.
 
@@ -93,6 +69,12 @@ class BlockDelays:
     tie_rule: TieRule
     made: IntArray
     seen: IntArray
+
+    def __repr__(self) -> str:
+        return (
+            f"BlockDelays(tie_rule={str(self.tie_rule)!r}, num_stages={self.num_stages}, "
+            f"num_microbatches={self.num_microbatches}, steady={self.statistics(Window.STEADY)})"
+        )
 
     @property
     def num_stages(self) -> int:

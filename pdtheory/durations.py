@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,6 +18,9 @@ from pdtheory.errors import ParameterError
 
 Number = int | float | str | Decimal | Fraction
 KIND_LETTERS = "FBIW"
+_LARGEST = 10**30
+# The exponent is bounded before the number is made: 1e999999999 would fill the memory.
+_NUMBER = re.compile(r"[+-]?(\d{1,40}/\d{1,40}|(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,3})?)", re.ASCII)
 
 
 def exact(value: Any, where: str) -> Fraction:
@@ -35,26 +39,30 @@ def exact(value: Any, where: str) -> Fraction:
     try:
         if isinstance(value, bool):
             raise TypeError
+        if isinstance(value, np.floating):
+            value = str(value)
         if isinstance(value, str):
-            if len(value) > 40:
+            if not _NUMBER.fullmatch(value.strip()):
                 raise ValueError
             number = Fraction(value)
         elif isinstance(value, Rational):
             number = Fraction(int(value.numerator), int(value.denominator))
         elif isinstance(value, Decimal):
-            number = Fraction(value)
+            return exact(str(value), where)
         elif isinstance(value, Real):
             number = Fraction(repr(float(value)))
         else:
             raise TypeError
-        if abs(number.numerator) > 10**30 or number.denominator > 10**30:
-            raise ValueError
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise ParameterError(
             "a duration must be a finite number", where=where, value=value, mend="Write it like 2, 0.5 or 3/2"
         ) from None
     if number < 0:
-        raise ParameterError("a duration must not be negative", where=where, value=value)
+        raise ParameterError("a duration must not be negative", where=where, value=value, mend="Give 0 or more")
+    if number > _LARGEST or number.denominator > _LARGEST:
+        raise ParameterError(
+            "a duration's parts must be at most 10^30", where=where, value=value, mend="Change the unit"
+        )
     return number
 
 
@@ -189,8 +197,9 @@ class ScaledDurations:
 
 
 def _per_stage(value: Any, letter: str) -> tuple[Fraction, ...]:
-    many = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-    values = tuple(exact(v, f"durations {letter}") for v in (value if many else [value]))
+    many = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    parts = np.atleast_1d(value) if isinstance(value, np.ndarray) else value if many else [value]
+    values = tuple(exact(v, f"durations {letter}") for v in parts)
     if not values:
         raise ParameterError("needs at least one number", where=f"durations {letter}")
     return values

@@ -69,9 +69,8 @@ class _Waits:
         self.next_weight = _inverse(np.where(weight, self.data, -1), n) if weight.any() else None
         self.next_data = _inverse(np.where(weight, -1, self.data), n)
         worker = schedule.worker
-        self.latency = latency
-        self.incoming = latency * ((self.data >= 0) & (worker[self.data] != worker)) if latency else None
-        self.outgoing = latency * ((self.next_data >= 0) & (worker[self.next_data] != worker)) if latency else None
+        self.incoming = self._transfer(latency, (self.data >= 0) & (worker[self.data] != worker))
+        self.outgoing = self._transfer(latency, (self.next_data >= 0) & (worker[self.next_data] != worker))
         self.barriers: dict[int, IntArray] = {}
         if len(schedule.barriers):
             by_first = schedule.barriers[np.argsort(schedule.barriers[:, 0], kind="stable")]
@@ -79,6 +78,14 @@ class _Waits:
             self.barriers = dict(zip(firsts.tolist(), np.split(by_first[:, 1], at[1:]), strict=True))
         self.open = self._count_open(np.zeros(n, dtype=bool))
         self.ready = np.flatnonzero(self.open == 0)
+
+    def _transfer(self, latency: int, crosses: IntArray) -> IntArray | None:
+        """Return the latency of every op's transfer, in the integers of the durations, None without any."""
+        if not latency:
+            return None
+        transfer = np.zeros(len(crosses), dtype=self.length.dtype)
+        transfer[crosses] = latency
+        return transfer
 
     def _count_open(self, done: IntArray) -> IntArray:
         """Return for every op how many of those it waits for are not done."""
@@ -184,7 +191,7 @@ class _Waits:
                 ahead = (microbatch - count) // period + 1
                 source = count - period + (microbatch - count) % period
                 guess = self.starts.copy()
-                guess[numbers[:, count:]] = self.starts[numbers[:, source]] + steps[0, 0] * ahead
+                guess[numbers[:, count:]] = self.starts[numbers[:, source]] + steps[0, 0] * ahead.astype(guess.dtype)
                 guess[done] = self.starts[done]
                 return guess
         return None

@@ -30,6 +30,17 @@ class PdTheoryError(Exception):
             text += f" (got {shorten(value)})"
         super().__init__(text + (f". {mend}" if mend else ""))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # The message is made from the parts: pickled by its message alone an error would lose them.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[PdTheoryError], arguments: tuple[object, ...], state: dict[str, object]) -> PdTheoryError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(state)
+    return error
+
 
 class ParameterError(PdTheoryError, ValueError):
     """A parameter has a value that it cannot have."""
@@ -102,7 +113,7 @@ def positive_int(value: object, where: str, *, least: int = 1) -> int:
             raise TypeError
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise ParameterError("must be an integer", where=where, value=value) from None
+        raise ParameterError("must be an integer", where=where, value=value, mend="Give a whole number") from None
     if number < least:
-        raise ParameterError(f"must be at least {least}", where=where, value=value)
+        raise ParameterError(f"must be at least {least}", where=where, value=value, mend=f"Give {least} or more")
     return number

@@ -81,7 +81,7 @@ def draw_timeline(axes: Axes, timeline: Timeline, *, highlight: int | None = Non
                 color="#999999" if pale else "black",
                 clip_on=True,
             )
-    axes.set_xlim(0, float(timeline.makespan))
+    axes.set_xlim(0, float(timeline.makespan) or 1.0)
     axes.set_ylim(schedule.num_workers - 0.5, -0.5)
     axes.set_yticks(range(schedule.num_workers))
     axes.set_ylabel("worker")
@@ -93,7 +93,7 @@ def timeline_figure(runs: Sequence[tuple[str, Timeline]], *, until: float | None
     from matplotlib.patches import Patch
 
     rows = sum(t.schedule.num_workers for _, t in runs)
-    longest = until or max(float(t.makespan) for _, t in runs)
+    longest = until or max(float(t.makespan) for _, t in runs) or 1.0
     figure = new_figure(min(40.0, max(7.0, 0.16 * longest + 1.5)), min(40.0, 0.24 * rows + 0.62 * len(runs) + 0.5))
     heights = [t.schedule.num_workers for _, t in runs]
     axes = figure.subplots(len(runs), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -111,6 +111,7 @@ def timeline_figure(runs: Sequence[tuple[str, Timeline]], *, until: float | None
 
 def figure_bytes(figure: Figure, suffix: str) -> bytes:
     """Return a figure as a file of the kind ".png", ".pdf" or ".svg"; the same figure gives the same bytes."""
+    suffix = suffix.lower()
     if suffix not in _METADATA:
         raise ParameterError("a picture must end in .png, .pdf or .svg", where="output", value=suffix)
     buffer = io.BytesIO()

@@ -13,7 +13,7 @@ from fractions import Fraction
 import sympy as sp
 
 from pdtheory.analysis import Analysis, analyze
-from pdtheory.delays import TieRule, Window
+from pdtheory.delays import Window
 from pdtheory.durations import Durations
 from pdtheory.errors import ParameterError, UnknownNameError
 from pdtheory.formulas import ClosedForm, NegativeControl
@@ -21,6 +21,7 @@ from pdtheory.proof import StepResult, Verdict
 from pdtheory.proof.timing import S
 from pdtheory.schedule import Schedule
 from pdtheory.summation import readable
+from pdtheory.tie_rules import TieRule
 
 MOST_PERIODS = 4
 LEAST_SPARE = 2

@@ -13,15 +13,16 @@ from typing import Any
 import sympy as sp
 
 from pdtheory.catalog import systems
-from pdtheory.delays import TieRule
 from pdtheory.derivations.finding import NotDerivedError
 from pdtheory.derivations.quantities import QUANTITIES, Quantity
 from pdtheory.errors import ParameterError, UnknownNameError
 from pdtheory.proof import Checked, Proof, StepResult, Verdict, check, weakest
 from pdtheory.proof.certificates import to_json
+from pdtheory.proof.smt import smtlib, solve
 from pdtheory.proof.steps import Count, FollowsOrder, FollowsPolicy, Step, Total, Value
 from pdtheory.proof.timing import Law
 from pdtheory.proof.timing import s as symbol_s
+from pdtheory.tie_rules import TieRule
 
 MEANINGS = {
     "S": "number of stages",
@@ -33,6 +34,9 @@ MEANINGS = {
     "m": "microbatch",
     "R": "runs of LocalSGD",
     "H": "local steps",
+    "Q": "S times the round that the microbatch is in, counted from 0",
+    "Q_end": "S times the number of complete rounds of the run",
+    "i_end": "microbatches of the last, incomplete round",
 }
 
 
@@ -45,7 +49,7 @@ class NegativeControl:
     detail: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClosedForm:
     """A formula for a quantity of a schedule.
 
@@ -87,6 +91,12 @@ class ClosedForm:
         names = [f"if {condition}" for condition, _ in self.cases[:-1]] + ["else"]
         return "; ".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True))
 
+    @property
+    def symbols(self) -> list[str]:
+        """The names in the formula and in its domain."""
+        told = set(self.expr.free_symbols).union(*(h.free_symbols for _, case in self.cases for h in case))
+        return sorted(symbol.name for symbol in told)
+
     def evaluate(self, **values: int) -> int | Fraction:
         """Return the exact value at integers, for example ``evaluate(S=8)``.
 
@@ -109,6 +119,8 @@ class ClosedForm:
         for hypothesis in case:
             if hypothesis.free_symbols <= point.keys() and hypothesis.subs(point) == sp.false:
                 raise ParameterError(f"is outside the domain {_plain(hypothesis)}", where=self.quantity, value=values)
+        if solve(smtlib(tuple(h.subs(point) for h in case), sp.false)).verdict is Verdict.PROVED:
+            raise ParameterError(f"is outside the domain {self.domain}", where=self.quantity, value=values)
         exact = sp.Rational(self.expr.subs(point))
         return int(exact) if exact.is_Integer else Fraction(int(exact.p), int(exact.q))
 
@@ -120,7 +132,7 @@ class ClosedForm:
             "words": self.words,
             "tie_rule": None if self.tie_rule is None else str(self.tie_rule),
             "formula": str(self.expr),
-            "symbols": {x.name: MEANINGS[x.name] for x in sorted(self.expr.free_symbols, key=str)},
+            "symbols": {name: MEANINGS[name] for name in self.symbols},
             "domain": self.domain,
             "verdict": str(self.verdict),
             "evidence": [
@@ -154,6 +166,9 @@ class ClosedForm:
         for result in self.evidence:
             for name, text in result.obligations:
                 yield f"{result.name}: {name}", text
+
+    def __repr__(self) -> str:
+        return f"ClosedForm({self.schedule!r}, {self.quantity!r}, {self.expr}, {self.verdict})"
 
     def __str__(self) -> str:
         return f"{self.words}: {self.expr}  [{self.domain}]  {self.verdict}"

@@ -38,6 +38,7 @@ class Kind(IntEnum):
 
 _OP_PATTERN = re.compile(r"(\d+)([FBIW])(\d+)", re.ASCII)
 LARGEST_INDEX = 2**24
+_FROM_ZERO = "Number stages and microbatches from 0 without gaps"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -68,7 +69,7 @@ class Op:
         ParameterError
             If the text is not stage, then F, B, I or W, then microbatch.
         """
-        match = _OP_PATTERN.fullmatch(text)
+        match = _OP_PATTERN.fullmatch(text) if isinstance(text, str) else None
         if match is None or len(text) > 18:
             raise ParameterError(
                 "is not an op", where="op", value=text, mend="Write stage, F|B|I|W, microbatch, like 2F0"
@@ -389,7 +390,9 @@ def _check_complete(schedule: Schedule) -> None:
     ):
         if not present.all():
             s, m = np.argwhere(~present)[0]
-            raise ScheduleError(f"op {s}{letter}{m} is missing", mend="Add it to the worker of its stage")
+            unused = not (table[:, s] >= 0).any() or not (table[:, :, m] >= 0).any()
+            mend = _FROM_ZERO if unused else "Add it to the worker of its stage"
+            raise ScheduleError(f"op {s}{letter}{m} is missing", mend=mend)
 
     for first, then in ((table[0], table[1]), (table[1], np.where(table[2] >= 0, table[2], table[1]))):
         late = np.argwhere(first > then)
@@ -408,5 +411,5 @@ def _raise_missing(schedule: Schedule) -> None:
             if (stage, microbatch, int(Kind.F)) not in present:
                 raise ScheduleError(
                     f"op {stage}F{microbatch} is missing",
-                    mend="Number stages and microbatches from 0 without gaps",
+                    mend=_FROM_ZERO,
                 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rich.text import Text
 
 from pdtheory.schedule import Kind
@@ -17,8 +15,8 @@ _STYLES = {
 }
 
 
-def text_chart(timeline: Timeline, width: int) -> Iterator[Text]:
-    """Yield the lines of the chart; what does not fit into `width` columns is said in the last line."""
+def text_chart(timeline: Timeline, width: int) -> tuple[list[Text], str]:
+    """Return the chart's rows, one per worker and at most `width` columns wide, and a note on what they show."""
     schedule, scaled = timeline.schedule, timeline.scaled
     unit = _unit(timeline)
     several = schedule.num_stages > schedule.num_workers
@@ -26,6 +24,7 @@ def text_chart(timeline: Timeline, width: int) -> Iterator[Text]:
     name = len(f"worker {schedule.num_workers - 1} ")
     total = int(timeline.ends.max()) // unit
     columns = max(1, min(total, (width - name) // cell))
+    lines = []
     for worker in range(schedule.num_workers):
         line = Text(f"worker {worker}".ljust(name))
         at = 0
@@ -33,16 +32,18 @@ def text_chart(timeline: Timeline, width: int) -> Iterator[Text]:
             begin, end = int(timeline.starts[number]) // unit, int(timeline.ends[number]) // unit
             if begin >= columns:
                 break
+            if begin == end:
+                continue
             op = schedule.op(number)
             label = f"{op.stage if several else ''}{op.kind.name}{op.microbatch}"
             line.append(" " * cell * (begin - at))
             line.append(label.ljust(cell * (min(end, columns) - begin) - 1), style=_STYLES[op.kind])
             line.append(" ")
             at = end
-        yield line
+        lines.append(line)
     step = scaled.exact(unit)
-    note = f"one column is {step} time unit{'' if step == 1 else 's'}; makespan {timeline.makespan}"
-    yield Text(note + (f"; the first {columns} of {total} columns are shown" if columns < total else ""))
+    cut = f"the first {columns} of {total} columns are shown; " if columns < total else ""
+    return lines, f"{cut}one column is {step} time unit{'' if step == 1 else 's'}; makespan {timeline.makespan}"
 
 
 def _unit(timeline: Timeline) -> int:

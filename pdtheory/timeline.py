@@ -10,6 +10,7 @@ import numpy as np
 
 from pdtheory.durations import Durations, ScaledDurations, plain
 from pdtheory.engine import longest_paths
+from pdtheory.errors import ParameterError
 from pdtheory.schedule import IntArray, Op, Schedule
 
 
@@ -117,7 +118,9 @@ def run(schedule: Schedule, durations: Durations | None = None) -> Timeline:
     >>> run(s, Durations(F=1, B=2, latency="1/2")).makespan
     7
     """
-    durations = durations or Durations()
+    durations = Durations() if durations is None else durations
+    if not isinstance(durations, Durations):
+        raise ParameterError("must be a Durations", where="durations", value=durations, mend="Durations(F=1, B=2)")
     scaled = durations.scaled(schedule.num_stages)
     length = scaled.table[schedule.kind, schedule.stage]
     starts = longest_paths(schedule, length, scaled.latency)

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import networkx as nx
 
-from pdtheory.delays import TieRule
 from pdtheory.durations import Durations
 from pdtheory.schedule import Kind, Op, Schedule
+from pdtheory.tie_rules import TieRule
 
 
 def starts(schedule: Schedule, durations: Durations) -> dict[Op, Fraction]:

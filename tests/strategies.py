@@ -66,4 +66,10 @@ def durations(draw: st.DrawFn, num_stages: int) -> Durations:
     def row() -> list[Fraction]:
         return [draw(times()) for _ in range(num_stages)]
 
-    return Durations(F=row(), B=row(), I=row(), W=row(), latency=draw(st.sampled_from([0, 0, Fraction(1, 3), 2])))
+    return Durations(
+        F=row(),
+        B=row(),
+        I=row(),
+        W=row(),
+        latency=draw(st.sampled_from([0, 0, Fraction(1, 3), 2, 4 * 10**18, Fraction(10**20, 1000000007)])),
+    )

@@ -142,6 +142,16 @@ def test_export_trace():
 
 
 BAD = [
+    (("analyze", "pipedream", "--stages", 2, "--durations", "F=1e999999999"), "finite number"),
+    (("analyze", "pipedream", "--stages", 2, "--durations", "F=1e31"), "at most 10^30"),
+    (("analyze", "pipedream", "--stages", 2, "--durations", ""), "is not KIND=NUMBER"),
+    (("analyze", "local-sgd", "--stages", 4, "--runs", 10**20), "num_runs: must be at most"),
+    (("analyze", "local-sgd", "--stages", 4, "--local-steps", 10**20), "local_steps: must be at most"),
+    (("analyze", "pipedream", "--stages", 10**20, "--microbatches", 4), "num_stages: must be at most"),
+    (("analyze", "pipedream", "--stages", 3000), "num_microbatches: must be at most 5592 with 3000 stages"),
+    (("analyze", "absent.csv", "--stages", 2), "No such file"),
+    (("export", "gpipe", "--stages", 2, "--to", "torch-csv", "--durations", "F=zz"), "finite number"),
+    (("show", "pipedream", "-o", "picture"), "must end in"),
     (("analyze", "pipedrem", "--stages", 2), "Did you mean 'pipedream'"),
     (("analyze", "pipedream"), "--stages: is needed with a name"),
     (("analyze", "pipedream", "--stages", 0), "num_stages: must be at least 1"),
@@ -153,7 +163,7 @@ BAD = [
     (("analyze", "pipedream", "--stages", 2, "--durations", "F=nan"), "finite number"),
     (("analyze", "pipedream", "--stages", 2, "--durations", "F=inf"), "finite number"),
     (("analyze", "pipedream", "--stages", 2, "--latency", "-1"), "must not be negative"),
-    (("analyze", "gpipe", "--stages", 2, "--runs", 2), "unknown option of gpipe"),
+    (("analyze", "gpipe", "--stages", 2, "--runs", 2), "--runs: is no option of gpipe"),
     (("analyze", "absent.csv"), "No such file"),
     (("analyze", "."), "Is a directory"),
     (("analyze", DATA / "torchtitan_8-rank_1stage.csv", "--stages", 2), "a file has its own"),

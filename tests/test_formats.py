@@ -1,6 +1,8 @@
 """PyTorch's compute-only CSV and Chrome traces."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -36,6 +38,41 @@ def test_empty_cells_are_idle_and_rows_may_differ(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("0F0,, 0B0 \n,1F0,1B0,,\n\n")
     assert [[str(op) for op in row] for row in read_torch_csv(path)] == [["0F0", "0B0"], ["1F0", "1B0"]]
+
+
+def test_empty_lines_are_no_ranks(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("0F0,0B0\n\n,,\n1F0,1B0\n\n")
+    assert [len(row) for row in read_torch_csv(path)] == [2, 0, 2]
+
+
+def test_what_is_no_regular_file_or_too_large_is_refused(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FormatError, match="not a regular file"):
+        read_torch_csv(tmp_path / "pipe")
+    path = tmp_path / "s.csv"
+    path.write_text("\n" * 20_000)
+    with pytest.raises(FormatError, match="lines"):
+        read_torch_csv(path)
+    path.write_text("0F0,0F1,0F2,0B0,0B1,0B2")
+    module = sys.modules["pdtheory.formats.torch_csv"]
+    monkeypatch.setattr(module, "_MOST_ACTIONS", 5)
+    with pytest.raises(FormatError, match="more than 5 actions"):
+        read_torch_csv(path)
+    monkeypatch.setattr(module, "_MOST_BYTES", 10)
+    with pytest.raises(FormatError, match="more than 10 bytes"):
+        read_torch_csv(path)
+
+
+def test_errors_stay_short(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text(",".join("x" * 100_000 for _ in range(5)))
+    with pytest.raises(FormatError) as error:
+        read_torch_csv(path)
+    assert len(str(error.value)) < 1500
+    path.write_text("16777216F0,0B0")
+    with pytest.raises(FormatError, match="index above"):
+        read_torch_csv(path)
 
 
 def test_byte_order_mark_and_windows_line_ends(tmp_path):

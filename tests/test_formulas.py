@@ -150,6 +150,7 @@ def test_the_headline():
         ({"S": True}, "must be an integer"),
         ({"S": 2, "X": 1}, "unknown symbol"),
         ({"S": 3, "M": 4, "m": 3}, "outside the domain"),
+        ({"S": 4, "M": 4}, "outside the domain"),
     ],
 )
 def test_evaluation_outside_the_domain(values, message):

@@ -9,12 +9,14 @@ import sympy as sp
 from hypothesis import given, settings
 
 from pdtheory import laws
+from pdtheory.derivations.steady import SteadyDelays
 from pdtheory.errors import PdTheoryError
 from pdtheory.proof import Proof, Verdict, check, smt, weakest
 from pdtheory.proof import steps as ps
 from pdtheory.proof.quasipolynomial import NotQuasiPolynomialError, canonical, is_zero
 from pdtheory.proof.timing import M, S, Wait, integers, n, s
 from pdtheory.summation import antidifference, readable, without_parities
+from pdtheory.tie_rules import TieRule
 
 j, k, r, q, m = integers("j k r q m")
 
@@ -133,6 +135,12 @@ def test_non_linear_statements_are_refused(statement):
         smt.smtlib((), statement)
 
 
+@pytest.mark.parametrize("name", ["div", "true", "ite", "Int"])
+def test_words_of_the_solver_are_no_names(name):
+    with pytest.raises(smt.NotLinearError):
+        smt.smtlib((), sp.Symbol(name, integer=True) > 0)
+
+
 def test_names_cannot_inject():
     with pytest.raises(smt.NotLinearError):
         smt.smtlib((), sp.Symbol("x) (assert false", integer=True) > 0)
@@ -235,26 +243,88 @@ def test_difference_needs_a_subset():
     assert verdict(inner, outer, dataclasses.replace(step, member=sp.And(j >= 0, j <= k))) is Verdict.REFUTED
 
 
-def test_largest():
-    count = ps.CountInterval("c", (k >= 1,), j, sp.And(j >= 0, j <= k), sp.Integer(0), k)
-    largest = ps.Largest("l", "l", "c", (k >= 1, q >= 0, q <= k), sp.And(j >= q, j <= k), {q: sp.Integer(0)})
-    assert verdict(count, largest) is Verdict.PROVED
-    assert verdict(count, dataclasses.replace(largest, at={q: sp.Integer(1)})) is Verdict.REFUTED
-    assert verdict(count, dataclasses.replace(largest, member=sp.And(j >= q - 1, j <= k))) is Verdict.REFUTED
-    moved = dataclasses.replace(largest, member=sp.And(j >= q, j <= k + q), shift={j: j - q})
-    assert verdict(count, moved) is Verdict.PROVED
-    # Two members must not be moved onto one.
-    assert verdict(count, dataclasses.replace(moved, shift={j: sp.Integer(0)})) is not Verdict.PROVED
-    assert verdict(count, dataclasses.replace(moved, shift={j: j - sp.floor(j / 2)})) is not Verdict.PROVED
+GREEDY = SteadyDelays(laws.WIDE, ps.FollowsPolicy("law", laws.WIDE, Wait.FIRST_STAGE), (S >= 1, sp.Eq(n, S)))
+RULE = TieRule.STAGE_ORDER
+ZERO = sp.Integer(0)
+FIRST = GREEDY.block_delay_steps(ZERO, ZERO, RULE, GREEDY.steady)
+
+
+def replaced(steps, name, **changes):
+    return [dataclasses.replace(step, **changes) if step.name == name else step for step in steps]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rule": TieRule.UPDATES_FIRST},
+        {"read": sp.Integer(1)},
+        {"update": S - 1},
+        {"stage": sp.Integer(0)},
+        {"index": (m,)},
+        {"index": (k,)},
+        {"update": S},
+        {"update": sp.Integer(-1)},
+    ],
+    ids=str,
+)
+def test_a_count_is_the_window_it_is_said_to_be(changes):
+    assert verdict(*FIRST) is Verdict.PROVED
+    assert verdict(*replaced(FIRST, "delay", **changes)) in (Verdict.REFUTED, Verdict.INCONCLUSIVE)
+
+
+def test_a_window_needs_the_domain_of_its_law():
+    narrow = dataclasses.replace(laws.WIDE, domain=(n >= S, S <= 3))
+    assert verdict(*replaced(FIRST, "law", law=narrow)) is Verdict.REFUTED
+
+
+a = sp.Symbol("a", integer=True)
+LARGEST = ps.LargestWindow("l", "law", "count", RULE, GREEDY.steady, r, (j,), {a: ZERO, s: ZERO})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rule": TieRule.REVERSE_STAGE_ORDER},
+        {"at": {a: sp.Integer(1), s: ZERO}},
+        {"at": {a: ZERO, s: S}},
+        {"at": {a: ZERO}},
+        {"at": {a: ZERO, s: ZERO, m: sp.Integer(3)}},
+        {"at": {a: a, s: ZERO}},
+        {"shift": {j: j - 1}},
+        {"shift": {j: ZERO}},
+        {"shift": {j: j - sp.floor(j / 2)}},
+        {"hypotheses": (*GREEDY.steady, a <= 1)},
+        {"hypotheses": (*GREEDY.steady, j >= 5)},
+        {"hypotheses": (S >= 1, sp.Eq(n, S), m >= 0, m + S <= M)},
+        {"hypotheses": (S >= 1, sp.Eq(n, S))},
+        {"count": "made"},
+    ],
+    ids=str,
+)
+def test_the_largest_window(changes):
+    assert verdict(*FIRST, LARGEST) is Verdict.PROVED
+    assert verdict(*FIRST, dataclasses.replace(LARGEST, **changes)) in (Verdict.REFUTED, Verdict.INCONCLUSIVE)
 
 
 def test_largest_value():
     count = ps.CountInterval("c", (k >= 1, q >= 0, q <= k), j, sp.And(j >= q, j <= k), q, k)
-    step = ps.LargestValue("l", "c", "words", q, sp.Integer(0), k + 1)
-    assert verdict(count, step) is Verdict.PROVED
+    step = ps.LargestValue("l", "c", q, ZERO, k + 1, ZERO, k + 1)
+    found = check(Proof("", (count, step)))
+    assert found.verdict is Verdict.PROVED
+    assert "largest over 0 <= q < k + 1" in str(found.conclusion)
     assert verdict(count, dataclasses.replace(step, value=k)) is Verdict.REFUTED
     assert verdict(count, dataclasses.replace(step, at=sp.Integer(1), value=k)) is Verdict.REFUTED
+    assert verdict(count, dataclasses.replace(step, lower=sp.Integer(-1))) is Verdict.REFUTED
     assert verdict(count, dataclasses.replace(step, at=sp.Integer(-1), value=k + 2)) is Verdict.REFUTED
+    assert verdict(count, dataclasses.replace(step, at=q)) is Verdict.INCONCLUSIVE
+
+
+def test_hypotheses_cannot_bind_what_is_counted():
+    short = ps.CountInterval("c", (k >= 1, j <= 0), j, sp.And(j >= 0, j <= k), ZERO, ZERO)
+    assert verdict(short) is Verdict.INCONCLUSIVE
+    assert verdict(dataclasses.replace(SUM, hypotheses=(S >= 1, r >= 3))) is Verdict.INCONCLUSIVE
+    union = ps.CountUnion("u", ("evens",), (k >= 0, j <= 0), sp.And(j >= 0, 2 * j <= k))
+    assert verdict(COUNT, union) is Verdict.INCONCLUSIVE
 
 
 def test_rewrite_average_and_combine():
@@ -296,6 +366,8 @@ def test_division_with_remainder():
     assert verdict(value, step) is Verdict.PROVED
     assert verdict(value, dataclasses.replace(step, value=2 * q * sp.ceiling(M / q) + 2)) is Verdict.REFUTED
     assert verdict(value, dataclasses.replace(step, value=2 * M)) is Verdict.REFUTED
+    few = dataclasses.replace(value, hypotheses=(k >= 0, rest >= 1, q >= 1, rest <= 3))
+    assert verdict(few, step) is Verdict.REFUTED
 
 
 def test_names_must_be_new_and_kinds_known():
@@ -334,6 +406,16 @@ def test_last_tick():
     assert verdict(law, ps.LastTick("t", "law", (M >= 1,), 2 * M + 2 * S - 2)) is Verdict.PROVED
     assert verdict(law, ps.LastTick("t", "law", (M >= 1,), 2 * M + 2 * S - 1)) is Verdict.REFUTED
     assert verdict(law, ps.LastTick("t", "law", (M >= 0,), 2 * M + 2 * S - 2)) is Verdict.REFUTED
+
+
+def test_idle_time_is_of_a_run_and_of_nothing_else():
+    law = ps.FollowsOrder("law", laws.GPIPE, M)
+    ticks = ps.LastTick("t", "law", (M >= 1,), 2 * M + 2 * S - 2)
+    idle = ps.IdleFraction("i", "t", "idle", True, (S - 1) / M)
+    assert verdict(law, ticks, idle) is Verdict.PROVED
+    assert verdict(law, ticks, dataclasses.replace(idle, over_ideal=False)) is Verdict.INCONCLUSIVE
+    named = ps.Rewrite("same", "t", "ticks", 2 * M + 2 * S - 2)
+    assert verdict(law, ticks, named, dataclasses.replace(idle, ticks="same")) is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("law", [laws.WIDE, laws.NARROW], ids=["wide", "narrow"])

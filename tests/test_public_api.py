@@ -1,10 +1,14 @@
 """The names that users rely on, what importing costs, and the README's examples."""
 
 import doctest
+import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 import pdtheory as pd
 
@@ -96,3 +100,42 @@ def test_readme_examples_run():
     test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "README", "README.md", 0)
     assert len(test.examples) > 10
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pd.analyze(None),
+        lambda: pd.analyze([["0F0", "0B0"]]),
+        lambda: pd.analyze("pipedream", num_stages=2, durations={"F": 1}),
+        lambda: pd.analyze("my.csv"),
+        lambda: pd.run(pd.get_schedule("gpipe", 1, 1), "F=1"),
+        lambda: pd.Schedule.from_orders([["0F0", None]]),
+        lambda: pd.get_schedule(["x"], 4, 8),
+        lambda: pd.WeightPolicy(1, 0),
+        lambda: pd.WeightPolicy(0),
+    ],
+)
+def test_wrong_types_are_the_projects_errors(call):
+    with pytest.raises(pd.PdTheoryError):
+        call()
+
+
+def test_numpy_integers_are_integers():
+    assert pd.analyze("pipedream", num_stages=np.int64(4)).schedule.num_microbatches == 40
+    assert pd.get_schedule("local-sgd", 4, 8, local_steps=None).num_stages == 4
+
+
+def test_errors_survive_pickling():
+    for error in (
+        pd.DeadlockError(["a waits for b"], where="x"),
+        pd.UnknownNameError("schedule", "x", ["y"]),
+        pd.ParameterError("is wrong", where="here", value=3, mend="Mend it"),
+    ):
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), again.__dict__) == (str(error), error.__dict__)
+
+
+def test_short_forms():
+    assert repr(pd.closed_form("gpipe", "ticks")) == "ClosedForm('gpipe', 'ticks', 2*M + 2*S - 2, PROVED)"
+    assert "max=14" in repr(pd.analyze("pipedream", num_stages=4).delays)

@@ -89,6 +89,24 @@ def test_exact_numbers_stay_exact():
     assert run(get_schedule("1f1b", 2, 2), Durations(F=10**25, B=1)).makespan == 3 * 10**25 + 3
 
 
+@pytest.mark.parametrize(
+    "timing",
+    [
+        Durations(latency=4 * 10**18),
+        Durations(latency="1e30"),
+        Durations(F="1/1000000007", B="1/998244353", latency="1/3"),
+        Durations(
+            F=[Fraction(1, p) for p in (101, 103, 107, 109)],
+            B=[Fraction(1, p) for p in (211, 223, 227, 229)],
+            latency="1/3",
+        ),
+    ],
+)
+def test_numbers_beyond_64_bits(timing):
+    for name, count in (("gpipe", 2), ("pipedream", 300)):
+        same_as_definition(get_schedule(name, 4, count), timing)
+
+
 def test_latency_only_between_workers():
     looped = Schedule.from_orders([["0F0", "1F0", "1B0", "0B0"]])
     assert run(looped, Durations(latency=5)).makespan == 4
@@ -117,7 +135,9 @@ def test_deadlock_behind_a_long_run_is_found():
     assert len(error.value.cycle) == 4
 
 
-@pytest.mark.parametrize("value", [-1, "nan", float("nan"), float("inf"), "x", None, True, "1/0", [], "9" * 50])
+@pytest.mark.parametrize(
+    "value", [-1, "nan", b"1", "1e9999", float("nan"), float("inf"), "x", None, True, "1/0", [], "9" * 50]
+)
 def test_durations_refused(value):
     with pytest.raises(ParameterError):
         Durations(F=[value] if value is None else value)
@@ -141,6 +161,7 @@ def test_half_backwards_follow_from_the_full_one():
 
 def test_numpy_durations():
     assert Durations(F=np.float64(0.5), B=np.array([1, 2])).B == (1, 2)
+    assert (Fraction(1, 10),) == Durations(F=np.float32(0.1), B=np.array(3)).F
 
 
 @settings(max_examples=25)

@@ -21,7 +21,8 @@ def local_sgd(num_stages: int, num_microbatches: int, num_runs: int | None = Non
     After R H microbatches all stages wait until the first stage has finished the round.
     """
     runs = num_stages if num_runs is None else num_runs
-    per_round = runs * local_steps
+    # A round longer than the run is the run.
+    per_round = min(runs * local_steps, num_microbatches)
 
     def may_forward(forwards: IntArray, backwards: IntArray) -> IntArray:
         permitted: IntArray = (forwards < backwards + runs) & (forwards < (backwards[0] // per_round + 1) * per_round)

@@ -12,7 +12,9 @@ from typing import Any
 from pdtheory.errors import ParameterError, UnknownNameError, positive_int
 from pdtheory.schedule import Schedule
 
-MOST_OPS = 2**27
+MOST_STAGES = 2**14
+MOST_PAIRS = 2**24
+LARGEST_OPTION = 2**20
 
 
 @dataclass(frozen=True)
@@ -91,21 +93,25 @@ def get_schedule(name: str, num_stages: int, num_microbatches: int, **options: A
     [Op(stage=1, kind=<Kind.F: 0>, microbatch=0), Op(stage=1, kind=<Kind.B: 1>, microbatch=0)]
     """
     known = systems()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise UnknownNameError("schedule", name, known)
     chosen = known[name]
     num_stages = positive_int(num_stages, "num_stages")
     num_microbatches = positive_int(num_microbatches, "num_microbatches")
-    if num_stages * num_microbatches > MOST_OPS:
+    if num_stages > MOST_STAGES:
+        raise ParameterError(f"must be at most {MOST_STAGES}", where="num_stages", value=num_stages, mend="Use fewer")
+    if num_stages * num_microbatches > MOST_PAIRS:
         raise ParameterError(
-            f"stages times microbatches must be at most {MOST_OPS}",
+            f"must be at most {MOST_PAIRS // num_stages} with {num_stages} stages",
             where="num_microbatches",
             value=num_microbatches,
             mend="Steady delays do not depend on it: use fewer",
         )
+    options = {option: value for option, value in options.items() if value is not None}
     for option, value in options.items():
         if option not in chosen.options:
             raise UnknownNameError(f"option of {name}", option, chosen.options or ["none"])
-        if value is not None:
-            options[option] = positive_int(value, option)
+        if positive_int(value, option) > LARGEST_OPTION:
+            raise ParameterError(f"must be at most {LARGEST_OPTION}", where=option, value=value, mend="Use fewer")
+        options[option] = positive_int(value, option)
     return chosen.build(num_stages=num_stages, num_microbatches=num_microbatches, **options)

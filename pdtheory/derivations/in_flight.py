@@ -5,29 +5,28 @@ from __future__ import annotations
 import sympy as sp
 
 from pdtheory import laws
-from pdtheory.delays import TieRule
 from pdtheory.derivations.finding import shortened
-from pdtheory.derivations.ordering import before_read, before_update
 from pdtheory.derivations.steady import SteadyDelays, count_before
 from pdtheory.proof.steps import (
     CountDifference,
     CountInterval,
     CountOver,
     CountUnion,
-    Decide,
     FollowsPolicy,
     Hypotheses,
-    Largest,
     LargestValue,
+    LargestWindow,
     Proof,
     Step,
     Substitute,
     SumByDifference,
 )
 from pdtheory.proof.timing import M, S, Wait, integers, n
+from pdtheory.proof.windows import exists, window
+from pdtheory.tie_rules import TieRule
 
 RULE = TieRule.STAGE_ORDER
-m, a, s, r, k = integers("m a s r k")
+m, a, s, r, j, k = integers("m a s r j k")
 ZERO = sp.Integer(0)
 
 
@@ -36,7 +35,6 @@ def wide() -> Proof:
     run = SteadyDelays(laws.WIDE, FollowsPolicy("law", laws.WIDE, Wait.FIRST_STAGE), (S >= 1, n >= S))
     fits = sp.Min(n, 2 * S - 1)
     steady: Hypotheses = (*run.setting, sp.Eq(k, fits), m >= k, m + S <= M)
-    everyone = (*steady, a >= 0, a < S, s >= 0, s < S)
     made, seen = run.updates_before_update(ZERO, m, RULE), run.updates_before_read(ZERO, m, RULE)
     words = "largest steady block delay, n >= S"
     steps: list[Step] = [
@@ -44,8 +42,8 @@ def wide() -> Proof:
         *count_before("made", sp.And(r >= 0, r < S, made), 2 * m + r, steady, [(ZERO, S, True)]),
         # The first stage reads microbatch m at tick 2 m - 2 k + 2 S.
         *count_before("seen", sp.And(r >= 0, r < S, seen), 2 * m - 2 * k + r + 1, steady, [(ZERO, S, True)]),
-        CountDifference("delay", "made", "seen", steady, run.window(ZERO, ZERO, m, RULE)),
-        Largest("largest", words, "delay", everyone, run.window(a, s, m, RULE), {a: ZERO, s: ZERO}),
+        CountDifference("delay", "made", "seen", steady, window(laws.WIDE, RULE, r, (j,), ZERO, ZERO)),
+        LargestWindow("largest", "law", "delay", RULE, steady, r, (j,), {a: ZERO, s: ZERO}),
     ]
     short = shortened(words, steps)
     return Proof(words, (*short.steps, Substitute("result", short.steps[-1].name, k, fits)))
@@ -61,8 +59,19 @@ def narrow() -> Proof:
     indexing = law.indexing
     x, y = indexing.variables(), indexing.variables("_2")
     (base, i), (base_2, i_2) = x, y
-    # Multiples of S from the second round on; the last step but two shows which updates must exist.
-    steady: Hypotheses = (S >= 1, n >= 1, n <= S, i >= 0, i < n, sp.Or(sp.Eq(base, S), base >= 2 * S))
+    (base_end, i_end) = indexing.end
+    # The second round or a later one, the next one complete; Q is a multiple of S.
+    steady: Hypotheses = (
+        S >= 1,
+        n >= 1,
+        n <= S,
+        i >= 0,
+        i < n,
+        sp.Or(sp.Eq(base, S), base >= 2 * S),
+        base + 2 * S <= base_end,
+        i_end >= 0,
+        i_end < n,
+    )
     stage = (r >= 0, r < S)
     tick = law.backward(r, y)
     start, stop = 2 * base + 2 * i, 2 * base + 2 * i + 2 * S
@@ -71,20 +80,12 @@ def narrow() -> Proof:
     half = sp.floor((S - 1) / 2)
     ahead = 2 * i_2 - 2 * i - 1 - r
     round_of = sp.Piecewise((base - S, ahead >= 0), (base + S, ahead + 2 * S < 0), (base, True))
-    exists = sp.And(*indexing.is_index(y), indexing.related(x, y))
-
-    def between(update: sp.Expr, read: sp.Expr) -> sp.Basic:
-        return sp.And(
-            *stage,
-            exists,
-            before_update(law, (r, y), (update, x), RULE),
-            sp.Not(before_read(law, (r, y), (read, x), RULE)),
-        )
-
+    real = exists(law, y)
+    first = window(law, RULE, r, y, ZERO, ZERO)
     words = "largest steady block delay, n <= S"
     steps: list[Step] = [
         FollowsPolicy("law", law, Wait.FIRST_STAGE),
-        CountInterval("round per stage", (*steady, *stage), i_2, period, ZERO, n - 1, {base_2: round_of}, exists),
+        CountInterval("round per stage", (*steady, *stage), i_2, period, ZERO, n - 1, {base_2: round_of}, real),
         SumByDifference("round: sum", steady, r, ZERO, S, n, n * r),
         CountOver("round", "round per stage", "round: sum"),
         CountInterval(
@@ -95,7 +96,7 @@ def narrow() -> Proof:
             i,
             sp.Min(n - 1, i + half),
             {r: 2 * i_2 - 2 * i, base_2: base},
-            exists,
+            real,
         ),
         CountInterval(
             "tail in the next round",
@@ -105,21 +106,11 @@ def narrow() -> Proof:
             ZERO,
             sp.Max(-1, i - S + half),
             {r: 2 * i_2 - 2 * i + 2 * S, base_2: base + S},
-            exists,
+            real,
         ),
-        CountUnion("tail", ("tail in this round", "tail in the next round"), steady, sp.And(tail, exists)),
-        CountDifference("delay", "round", "tail", steady, between(ZERO, ZERO)),
-        Decide("no later round is touched", steady, sp.Implies(between(ZERO, ZERO), base_2 <= base + S)),
-        Largest(
-            "largest of a microbatch",
-            "largest block delay of the i-th microbatch of a round",
-            "delay",
-            (*steady, a >= 0, a < S, s >= 0, s < S),
-            between(a, s),
-            {a: ZERO, s: ZERO},
-        ),
-        LargestValue(
-            "result", "largest of a microbatch", words, i, n - 1, n * S - 1 - sp.Max(0, n - 1 - sp.floor(S / 2))
-        ),
+        CountUnion("tail", ("tail in this round", "tail in the next round"), steady, sp.And(tail, real)),
+        CountDifference("delay", "round", "tail", steady, first),
+        LargestWindow("largest of i", "law", "delay", RULE, steady, r, y, {a: ZERO, s: ZERO}),
+        LargestValue("result", "largest of i", i, ZERO, n, n - 1, n * S - 1 - sp.Max(0, n - 1 - sp.floor(S / 2))),
     ]
     return Proof(words, tuple(steps))

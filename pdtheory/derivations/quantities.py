@@ -8,11 +8,11 @@ from functools import partial
 
 import sympy as sp
 
-from pdtheory.delays import TieRule
 from pdtheory.derivations import in_flight, local_sgd, orders
 from pdtheory.derivations.steady import SteadyDelays
 from pdtheory.proof import Proof
 from pdtheory.proof.timing import S, n, s
+from pdtheory.tie_rules import TieRule
 
 r = sp.Symbol("r", integer=True)
 

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from pdtheory.delays import TieRule
 from pdtheory.derivations.finding import shortened, value_of
-from pdtheory.derivations.ordering import before_read, before_update
 from pdtheory.proof.steps import (
     AddUp,
     Average,
@@ -24,15 +22,18 @@ from pdtheory.proof.steps import (
     Decide,
     Hypotheses,
     IdleFraction,
-    Largest,
+    LargestWindow,
     LastTick,
     Proof,
     Step,
     SumByDifference,
     TickOf,
+    Window,
 )
 from pdtheory.proof.timing import Law, M, S, integers
+from pdtheory.proof.windows import before_read, before_update, window
 from pdtheory.summation import antidifference
+from pdtheory.tie_rules import TieRule
 
 m, a, s, r, j = integers("m a s r j")
 STAGE_A: Hypotheses = (a >= 0, a < S)
@@ -150,15 +151,6 @@ class SteadyDelays:
         """Say that the update (r, j) is seen by the read (stage, microbatch)."""
         return sp.And(j >= 0, j < M, before_read(self.law, (r, (j,)), (stage, (microbatch,)), rule))
 
-    def window(self, update: sp.Expr, read: sp.Expr, microbatch: sp.Expr, rule: TieRule) -> sp.Basic:
-        """Say that the update (r, j) lies between a read and an update of one microbatch."""
-        return sp.And(
-            r >= 0,
-            r < S,
-            self.updates_before_update(update, microbatch, rule),
-            sp.Not(self.updates_before_read(read, microbatch, rule)),
-        )
-
     def block_delay_steps(self, update: sp.Expr, read: sp.Expr, rule: TieRule, hypotheses: Hypotheses) -> list[Step]:
         """Return steps that count the window between the read of one stage and the update of another."""
         made = self.updates_before_update(update, m, rule)
@@ -171,7 +163,8 @@ class SteadyDelays:
             *count_before(
                 "seen", sp.And(r >= 0, r < S, seen), 2 * m + read + r + 1 - 2 * S, hypotheses, read_split(read, rule)
             ),
-            CountDifference("delay", "made", "seen", hypotheses, self.window(update, read, m, rule)),
+            CountDifference("count", "made", "seen", hypotheses, window(self.law, rule, r, (j,), update, read)),
+            Window("delay", "law", "count", rule, update, read, r, (j,)),
         ]
 
     def block_delay(self, rule: TieRule) -> Proof:
@@ -181,17 +174,9 @@ class SteadyDelays:
 
     def max_block_delay(self, rule: TieRule) -> Proof:
         """Return the proof of the largest block delay: that of the first stage's read by its own update."""
-        first = ZERO
-        words = f"largest steady block delay ({rule})"
-        largest = Largest(
-            "largest",
-            words,
-            "delay",
-            (*self.steady, *STAGE_A, *STAGE_S),
-            self.window(a, s, m, rule),
-            {a: first, s: first},
-        )
-        return shortened(words, [*self.block_delay_steps(first, first, rule, self.steady), largest])
+        largest = LargestWindow("largest", "law", "count", rule, self.steady, r, (j,), {a: ZERO, s: ZERO})
+        steps = [*self.block_delay_steps(ZERO, ZERO, rule, self.steady), largest]
+        return shortened(f"largest steady block delay ({rule})", steps)
 
     def mean_block_delay(self, rule: TieRule) -> Proof:
         """Return the proof of the mean block delay over all pairs of update and read stage."""
@@ -212,48 +197,40 @@ class SteadyDelays:
 
     def version_lag(self) -> Proof:
         """Return the proof of the number of own updates between a read and the update made from it."""
-        own = sp.And(
-            j >= 0,
-            j < M,
-            before_update(self.law, (s, (j,)), (s, (m,)), TieRule.STAGE_ORDER),
-            sp.Not(before_read(self.law, (s, (j,)), (s, (m,)), TieRule.STAGE_ORDER)),
-        )
-        lag = CountInterval("lag", (*self.steady, *STAGE_S), j, own, m - S + s + 1, m - 1)
-        return shortened("own-stage version lag", [self.follows, lag])
+        rule = TieRule.STAGE_ORDER
+        own = window(self.law, rule, s, (j,), s, s)
+        count = CountInterval("count", (*self.steady, *STAGE_S), j, own, m - S + s + 1, m - 1)
+        lag = Window("lag", "law", "count", rule, s, s, s, (j,))
+        return shortened("own-stage version lag", [self.follows, count, lag])
 
-    def _own_reads(self, strict: bool) -> CountInterval:
+    def _own_reads(self, from_s_on: bool) -> list[Step]:
         """Return the count of updates of stage r between the read of r and the update of s, r >= s or r < s."""
         rule = TieRule.STAGE_ORDER
-        between = sp.And(
-            j >= 0,
-            j < M,
-            before_update(self.law, (r, (j,)), (s, (m,)), rule),
-            sp.Not(before_read(self.law, (r, (j,)), (r, (m,)), rule)),
-        )
-        here = (r >= s, r < S) if strict else (r >= 0, r < s)
-        name = "stages from s on" if strict else "stages before s"
-        top = last_index(2 * m + r - s, strict)
-        return CountInterval(name, (*self.steady, *STAGE_S, *here), j, between, m - S + r + 1, top)
+        between = window(self.law, rule, r, (j,), s, r)
+        here = (r >= s, r < S) if from_s_on else (r >= 0, r < s)
+        name = "stages from s on" if from_s_on else "stages before s"
+        top = last_index(2 * m + r - s, from_s_on)
+        count = CountInterval(f"{name}: count", (*self.steady, *STAGE_S, *here), j, between, m - S + r + 1, top)
+        return [count, Window(name, "law", count.name, rule, s, r, r, (j,))]
 
     def updates_between(self, from_s_on: bool) -> Proof:
         """Return the proof of the number of updates of stage r that an update of s finds the read of r to miss."""
         where = "r >= s" if from_s_on else "r < s"
         return shortened(
             f"updates of stage r between the read of r and the update of s, {where}",
-            [self.follows, self._own_reads(from_s_on)],
+            [self.follows, *self._own_reads(from_s_on)],
         )
 
     def squares_per_stage(self) -> Proof:
         """Return the proof of the sum over r of the squared number of missed updates."""
         steps: list[Step] = [self.follows]
         for strict, lower, upper in ((False, ZERO, s), (True, s, S)):
-            count = self._own_reads(strict)
-            steps.append(count)
+            steps += self._own_reads(strict)
             steps += add_up(
                 steps,
                 r,
                 (*self.steady, *STAGE_S),
-                f"squares, {count.name}",
+                f"squares, {steps[-1].name}",
                 "sum of squares",
                 2,
                 lower,
@@ -276,25 +253,16 @@ class SteadyDelays:
         there comes after every update that any other window holds, moved to the start of the run.
         """
         run = (*self.setting, M >= 2 * S)
-        first, critical = ZERO, S - 1
-        made = self.updates_before_update(first, critical, rule)
-        words = f"largest block delay of the whole run ({rule})"
-        everyone = (*run, *STAGE_A, *STAGE_S, m >= 0, m < M)
-        moved = j - sp.Max(0, m - critical)
+        critical = S - 1
+        made = self.updates_before_update(ZERO, critical, rule)
+        at = {a: ZERO, s: ZERO, m: critical}
+        shift = {j: j - sp.Max(0, m - critical)}
         steps: list[Step] = [
             self.follows,
-            *count_before("made", sp.And(r >= 0, r < S, made), 2 * critical + r, run, split_at(first, rule)),
-            Largest(
-                "largest",
-                words,
-                "made",
-                everyone,
-                self.window(a, s, m, rule),
-                {a: first, s: first, m: critical},
-                {j: moved},
-            ),
+            *count_before("made", sp.And(r >= 0, r < S, made), 2 * critical + r, run, split_at(ZERO, rule)),
+            LargestWindow("largest", "law", "made", rule, run, r, (j,), at, shift),
         ]
-        return shortened(words, steps)
+        return shortened(f"largest block delay of the whole run ({rule})", steps)
 
     def ticks(self) -> Proof:
         """Return the proof of the number of ticks of a run of M microbatches."""

@@ -9,12 +9,18 @@ from __future__ import annotations
 import csv
 import io
 import os
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
 
-from pdtheory.errors import FormatError, ParameterError, ScheduleError
-from pdtheory.schedule import Op, Schedule, WeightPolicy
+import numpy as np
 
-_MOST_CELLS = 2**24
+from pdtheory.errors import FormatError, ParameterError, ScheduleError, shorten
+from pdtheory.schedule import IntArray, Op, Schedule, WeightPolicy
+
+_MOST_ACTIONS = 2**23
+_MOST_ROWS = 2**14
+_MOST_BYTES = 2**28
 _MOST_LISTED = 5
 _COMMUNICATION = ("SEND", "RECV", "UNSHARD", "RESHARD", "REDUCE_GRAD")
 
@@ -38,9 +44,22 @@ def read_torch_csv(path: str | os.PathLike[str], *, weights: WeightPolicy | None
         If an op is missing, occurs twice or comes before its own forward.
     """
     where = os.fspath(path)
-    orders = _parse(_cells(Path(path), where), where)
+    rows, actions = _actions(_rows(Path(path), where), where)
+    _refuse_repetitions(actions, where)
+    stage, kind, microbatch, row, _ = actions
+    # An empty line is no rank; a line of empty cells is a rank that idles.
+    offsets = np.searchsorted(row, [*rows, rows[-1] + 1])
     try:
-        return Schedule.from_orders(orders, name=Path(path).stem, weights=weights or WeightPolicy())
+        return Schedule(
+            Path(path).stem,
+            int(stage.max()) + 1,
+            int(microbatch.max()) + 1,
+            offsets,
+            stage,
+            kind.astype(np.int8),
+            microbatch,
+            weights or WeightPolicy(),
+        )
     except ScheduleError as error:
         raise ScheduleError(error.what, where=where, value=error.value, mend=error.mend) from None
 
@@ -60,73 +79,88 @@ def torch_csv(schedule: Schedule) -> str:
     return text.getvalue()
 
 
-def _cells(path: Path, where: str) -> list[list[str]]:
-    """Return the cells of the file, row by row, empty ones included."""
-    rows: list[list[str]] = []
-    count = 0
+def _rows(path: Path, where: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield line numbers from 1 and the cells of the lines that are not empty."""
+    number = 0
     try:
+        if path.exists() and not path.is_dir() and not path.is_file():
+            raise FormatError("is not a regular file", where=where, mend="Copy it into one")
+        if path.is_file() and path.stat().st_size > _MOST_BYTES:
+            raise FormatError(f"has more than {_MOST_BYTES} bytes", where=where, value=path.stat().st_size)
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for row in csv.reader(file, strict=True):
-                count += len(row)
-                if count > _MOST_CELLS:
-                    raise FormatError(f"has more than {_MOST_CELLS} cells", where=where)
-                rows.append(row)
-                # A file of something else shows itself in its first cells: do not read it to its end.
-                if len(rows) == 1:
-                    _parse(rows, where)
-    except UnicodeDecodeError as error:
-        raise FormatError("is not UTF-8 text", where=where, mend=f"Byte {error.start} is not a letter") from None
+            for number, cells in enumerate(csv.reader(file, strict=True), start=1):
+                if number > _MOST_ROWS:
+                    raise FormatError(f"has more than {_MOST_ROWS} lines, a line is a rank", where=where)
+                if cells:
+                    yield number, cells
+    except UnicodeDecodeError:
+        raise FormatError("is not UTF-8 text", where=where, mend="Save it as UTF-8") from None
     except csv.Error as error:
-        raise FormatError(f"is not CSV: {error}", where=f"{where}, row {len(rows) + 1}") from None
+        raise FormatError(f"is not CSV: {error}", where=f"{where}, row {number + 1}") from None
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror}", where=where) from None
-    while rows and not any(cell.strip() for cell in rows[-1]):
-        rows.pop()
-    if not rows:
-        raise FormatError("has no action in it", where=where, mend="Write a row per rank, like 0F0,0B0")
-    return rows
 
 
-def _parse(rows: list[list[str]], where: str) -> list[list[Op]]:
-    """Return the ops of every row; name every bad cell by row and column, both counted from 1."""
-    seen: dict[Op, tuple[int, int]] = {}
+def _actions(lines: Iterator[tuple[int, list[str]]], where: str) -> tuple[list[int], tuple[IntArray, ...]]:
+    """Return the numbers of the rows, and stage, kind, microbatch, row and column of every action.
+
+    Every bad cell is named by row and column, both counted from 1.
+    """
+    rows: list[int] = []
+    found = tuple(array("i") for _ in range(5))
     bad: list[FormatError] = []
-    orders: list[list[Op]] = []
-    for number, row in enumerate(rows, start=1):
-        order = []
-        for column, cell in enumerate(row, start=1):
+    for number, cells in lines:
+        rows.append(number)
+        for column, cell in enumerate(cells, start=1):
             text = cell.strip()
             if not text:
                 continue
-            place = f"{where}, row {number}, column {column}"
             try:
                 op = Op.parse(text)
-            except ParameterError:
-                bad.append(FormatError("unknown action", where=place, value=text, mend=_hint(text)))
+            except ParameterError as error:
+                place = f"{where}, row {number}, column {column}"
+                what = error.what if "index" in error.what else "unknown action"
+                bad.append(FormatError(what, where=place, value=text, mend=_hint(text)))
                 if len(bad) >= _MOST_LISTED:
                     raise _joined(bad) from None
                 continue
-            if op in seen:
-                old_row, old_column = seen[op]
-                kind = "is on two workers" if old_row != number else "occurs twice"
-                raise FormatError(
-                    f"op {op} {kind}, it is also in row {old_row}, column {old_column}",
-                    where=place,
-                    mend="Keep one",
-                )
-            seen[op] = (number, column)
-            order.append(op)
-        orders.append(order)
+            for values, value in zip(found, (op.stage, op.kind, op.microbatch, number, column), strict=True):
+                values.append(value)
+        if bad and number > 64:
+            break
+        if len(found[0]) > _MOST_ACTIONS:
+            raise FormatError(f"has more than {_MOST_ACTIONS} actions", where=where)
     if bad:
         raise _joined(bad)
-    return orders
+    if not found[0]:
+        raise FormatError("has no action in it", where=where, mend="Write a row per rank, like 0F0,0B0")
+    return rows, tuple(np.frombuffer(values, dtype=np.int32) for values in found)
+
+
+def _refuse_repetitions(actions: tuple[IntArray, ...], where: str) -> None:
+    """Name the first op that stands in two cells."""
+    stage, kind, microbatch, row, column = actions
+    keys = (stage.astype(np.int64) * 4 + kind) * (int(microbatch.max()) + 1) + microbatch
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    if not again.size:
+        return
+    second = int(order[again + 1].min())
+    first = int(np.flatnonzero(keys == keys[second])[0])
+    text = f"{stage[second]}{'FBIW'[kind[second]]}{microbatch[second]}"
+    how = "is on two workers" if row[first] != row[second] else "occurs twice"
+    raise FormatError(
+        f"op {text} {how}, it is also in row {row[first]}, column {column[first]}",
+        where=f"{where}, row {row[second]}, column {column[second]}",
+        mend="Keep one",
+    )
 
 
 def _joined(errors: list[FormatError]) -> FormatError:
     if len(errors) == 1:
         return errors[0]
-    others = "; ".join(f"{error.where}: {error.value!r}" for error in errors[1:])
     first = errors[0]
+    others = "; ".join(f"{(e.where or '').partition(', ')[2]}: {shorten(e.value)}" for e in errors[1:])
     return FormatError(f"{first.what} (others: {others})", where=first.where, value=first.value, mend=first.mend)
 
 

@@ -16,6 +16,7 @@ from pdtheory.proof import steps as st
 from pdtheory.proof.checker import Checked, check
 from pdtheory.proof.expressions import expression_of, symbol_of, text_of
 from pdtheory.proof.timing import Indexing, Law, Wait
+from pdtheory.tie_rules import TieRule
 
 FORMAT, VERSION = "pdtheory-certificate", 1
 KINDS: dict[str, type[st.Step]] = {kind.__name__: kind for kind in st.Step.__subclasses__()}
@@ -36,7 +37,7 @@ def to_json(proof: st.Proof, checked: Checked) -> str:
         "statement": proof.statement,
         "steps": [{"kind": type(step).__name__, **_encode_fields(step)} for step in proof.steps],
         "verdict": str(checked.verdict),
-        "conclusion": str(checked.conclusion),
+        "conclusion": st.claim(checked.conclusion),
     }
     return json.dumps(written, indent=1) + "\n"
 
@@ -78,9 +79,9 @@ def recheck(text: str, *, solver: str = "z3", where: str = "certificate") -> Che
     """
     proof, stated = from_json(text, where)
     found = check(proof, solver=solver)
-    if found.conclusion is not None and str(found.conclusion) != stated:
+    if found.conclusion is not None and st.claim(found.conclusion) != stated:
         raise FormatError(
-            f"states {stated!r}, but its steps show {str(found.conclusion)!r}", where=where, mend="It was edited"
+            f"states {stated!r}, but its steps show {st.claim(found.conclusion)!r}", where=where, mend="It was edited"
         )
     return found
 
@@ -129,8 +130,8 @@ def _decode(wanted: Any, data: Any, where: str) -> Any:
             if type(data) is not wanted:
                 raise FormatError(f"must be of type {wanted.__name__}", value=data)
             return data
-        if wanted is Wait:
-            return Wait(data)
+        if wanted in (Wait, TieRule):
+            return wanted(data)
         if wanted in (Law, Indexing):
             return _decode_fields(wanted, data, where)
         origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)

@@ -34,7 +34,7 @@ def canonical(expression: sp.Expr) -> sp.Expr:
     S/2 - parity_S/2
     """
     expression = sp.sympify(expression)
-    bad = [s for s in expression.free_symbols if not s.is_integer or s.name.startswith("parity_")]
+    bad = [s for s in expression.free_symbols if s != sp.Symbol(s.name, integer=True) or s.name.startswith("parity_")]
     if bad:
         raise NotQuasiPolynomialError("has a symbol that is not a plain integer", value=str(bad[0]))
     replaced = _without_floors(expression)

@@ -80,6 +80,8 @@ def _solve_z3(text: str, timeout: float) -> Decision:
 
     solver = z3.Solver()
     solver.set("timeout", int(timeout * 1000))
+    # Ctrl-C belongs to Python: z3 would answer "unknown" and hide it.
+    solver.set("ctrl_c", False)
     solver.from_string(text)
     answer = solver.check()
     if answer == z3.unsat:
@@ -108,13 +110,44 @@ def _solve_cvc5(text: str, timeout: float) -> Decision:
     return Decision(verdict, reason=answer if verdict is Verdict.INCONCLUSIVE else "")
 
 
+def is_plain(symbol: sp.Symbol) -> bool:
+    """Say that a symbol is an integer and nothing more: another assumption would be lost on the solver."""
+    return bool(symbol == sp.Symbol(symbol.name, integer=True))
+
+
 def _name(symbol: sp.Symbol) -> str:
     name = str(symbol)
-    if not name.isidentifier() or not name.isascii() or not symbol.is_integer:
+    if not name.isidentifier() or not name.isascii() or name in _RESERVED or not is_plain(symbol):
         raise NotLinearError("a symbol must be an integer with a plain name", value=name)
     return name
 
 
+#: Words with a meaning of their own in SMT-LIB.
+_RESERVED = frozenset(
+    {
+        "and",
+        "as",
+        "assert",
+        "distinct",
+        "div",
+        "abs",
+        "exists",
+        "false",
+        "forall",
+        "ite",
+        "let",
+        "mod",
+        "not",
+        "or",
+        "par",
+        "true",
+        "xor",
+        "Int",
+        "Bool",
+        "Real",
+        "String",
+    }
+)
 _RELATIONS = {sp.Eq: "=", sp.Lt: "<", sp.Le: "<=", sp.Gt: ">", sp.Ge: ">="}
 
 

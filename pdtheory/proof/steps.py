@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from pdtheory.proof.timing import Law, Wait
+from pdtheory.tie_rules import TieRule
 
 Hypotheses = tuple[sp.Basic, ...]
 
@@ -39,7 +40,8 @@ class Run:
     words: str
 
     def __str__(self) -> str:
-        return self.words
+        domain = ", ".join(map(str, self.law.domain)) or "any S and M"
+        return f"{self.words}: F at {self.law.forward_tick}, B at {self.law.backward_tick} ({self.law.name}; {domain})"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,13 @@ class Value:
 
     def __str__(self) -> str:
         return f"{self.words} = {self.value}"
+
+
+@dataclass(frozen=True)
+class Ticks(Value):
+    """A value that is the number of ticks of a whole run."""
+
+    run: Run
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,16 @@ class Total:
 
 
 Conclusion = Fact | Run | Value | Count | Total
+
+
+def claim(conclusion: Conclusion | None) -> str:
+    """Return a conclusion with everything that it is claimed under."""
+    if conclusion is None:
+        return "nothing"
+    if isinstance(conclusion, Run):
+        return str(conclusion)
+    domain = ", ".join(map(str, conclusion.hypotheses)) or "no condition"
+    return f"for all integers with {domain}: {conclusion}"
 
 
 # Steps ---------------------------------------------------------------------------------------------------
@@ -202,27 +221,48 @@ class CountDifference(Step):
 
 
 @dataclass(frozen=True)
-class Largest(Step):
-    """Over all parameters, the set `member` is largest at one point, where it is the counted set.
+class Window(Step):
+    """The counted set is a window of a run: updates between a read and an update of one microbatch.
 
-    Every member of another set, its indices moved by `shift`, is a member of the counted one.
+    The counted updates are those of `stage` (all stages where that is one of the counted indices) and of the
+    microbatches `index`; the window is that of the microbatch with the law's own index symbols.
     """
 
-    words: str
+    run: str
     count: str
+    rule: TieRule
+    update: sp.Expr
+    read: sp.Expr
+    stage: sp.Expr
+    index: tuple[sp.Symbol, ...]
+
+
+@dataclass(frozen=True)
+class LargestWindow(Step):
+    """Over all update and read stages (a and s), and all microbatches where `at` names one, the largest window.
+
+    Every window's updates, their indices moved by `shift`, are among the counted ones; at the point `at` the
+    window is the counted set.
+    """
+
+    run: str
+    count: str
+    rule: TieRule
     hypotheses: Hypotheses
-    member: sp.Basic
+    stage: sp.Symbol
+    index: tuple[sp.Symbol, ...]
     at: Mapping[sp.Symbol, sp.Expr]
     shift: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class LargestValue(Step):
-    """Over the values of one parameter, a counted value is largest at one point."""
+    """Over lower <= parameter < upper a value is largest at one point."""
 
     of: str
-    words: str
     parameter: sp.Symbol
+    lower: sp.Expr
+    upper: sp.Expr
     at: sp.Expr
     value: sp.Expr
 

@@ -73,7 +73,7 @@ class Indexing:
         )
 
     def is_index(self, index: Index) -> tuple[sp.Basic, ...]:
-        """Say that the index names a microbatch of a run without end."""
+        """Say that the index is one that a microbatch, or the end of a run, can have."""
         if not self.rounds:
             return (index[0] >= 0,)
         return (index[1] >= 0, index[1] < n, sp.Or(sp.Eq(index[0], 0), index[0] >= S))
