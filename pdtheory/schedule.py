@@ -36,8 +36,9 @@ class Kind(IntEnum):
     W = 3
 
 
-_OP_PATTERN = re.compile(r"(\d+)([FBIW])(\d+)", re.ASCII)
+OP_PATTERN = re.compile(r"(\d+)([FBIW])(\d+)", re.ASCII)
 LARGEST_INDEX = 2**24
+LONGEST_OP = 18
 _FROM_ZERO = "Number stages and microbatches from 0 without gaps"
 
 
@@ -69,8 +70,8 @@ class Op:
         ParameterError
             If the text is not stage, then F, B, I or W, then microbatch.
         """
-        match = _OP_PATTERN.fullmatch(text) if isinstance(text, str) else None
-        if match is None or len(text) > 18:
+        match = OP_PATTERN.fullmatch(text) if isinstance(text, str) else None
+        if match is None or len(text) > LONGEST_OP:
             raise ParameterError(
                 "is not an op", where="op", value=text, mend="Write stage, F|B|I|W, microbatch, like 2F0"
             )

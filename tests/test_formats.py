@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -61,6 +62,23 @@ def test_what_is_no_regular_file_or_too_large_is_refused(tmp_path, monkeypatch):
         read_torch_csv(path)
     monkeypatch.setattr(module, "_MOST_BYTES", 10)
     with pytest.raises(FormatError, match="more than 10 bytes"):
+        read_torch_csv(path)
+
+
+def test_large_indices_are_read(tmp_path):
+    path = tmp_path / "s.csv"
+    schedule = get_schedule("gpipe", 1, 1_000_001)
+    path.write_text(torch_csv(schedule))
+    again = read_torch_csv(path)
+    assert again.num_microbatches == 1_000_001
+    assert np.array_equal(again.microbatch, schedule.microbatch)
+
+
+def test_an_endless_line_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "s.csv"
+    path.write_text("0F0,0F1,0F2,0B0,0B1,0B2\n")
+    monkeypatch.setattr(sys.modules["pdtheory.formats.torch_csv"], "_LONGEST_LINE", 10)
+    with pytest.raises(FormatError, match="a line of more than 10 characters"):
         read_torch_csv(path)
 
 

@@ -12,14 +12,17 @@ import os
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
+from pdtheory.durations import KIND_LETTERS
 from pdtheory.errors import FormatError, ParameterError, ScheduleError, shorten
-from pdtheory.schedule import IntArray, Op, Schedule, WeightPolicy
+from pdtheory.schedule import LARGEST_INDEX, LONGEST_OP, OP_PATTERN, IntArray, Op, Schedule, WeightPolicy
 
 _MOST_ACTIONS = 2**23
 _MOST_ROWS = 2**14
+_LONGEST_LINE = 2**25
 _MOST_BYTES = 2**28
 _MOST_LISTED = 5
 _COMMUNICATION = ("SEND", "RECV", "UNSHARD", "RESHARD", "REDUCE_GRAD")
@@ -88,7 +91,7 @@ def _rows(path: Path, where: str) -> Iterator[tuple[int, list[str]]]:
         if path.is_file() and path.stat().st_size > _MOST_BYTES:
             raise FormatError(f"has more than {_MOST_BYTES} bytes", where=where, value=path.stat().st_size)
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, cells in enumerate(csv.reader(file, strict=True), start=1):
+            for number, cells in enumerate(csv.reader(_lines(file, where), strict=True), start=1):
                 if number > _MOST_ROWS:
                     raise FormatError(f"has more than {_MOST_ROWS} lines, a line is a rank", where=where)
                 if cells:
@@ -101,13 +104,21 @@ def _rows(path: Path, where: str) -> Iterator[tuple[int, list[str]]]:
         raise FormatError(f"cannot be read: {error.strerror}", where=where) from None
 
 
+def _lines(file: TextIO, where: str) -> Iterator[str]:
+    """Yield the lines of a file; a line without end is refused before it fills the memory."""
+    while line := file.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise FormatError(f"has a line of more than {_LONGEST_LINE} characters", where=where)
+        yield line
+
+
 def _actions(lines: Iterator[tuple[int, list[str]]], where: str) -> tuple[list[int], tuple[IntArray, ...]]:
     """Return the numbers of the rows, and stage, kind, microbatch, row and column of every action.
 
     Every bad cell is named by row and column, both counted from 1.
     """
     rows: list[int] = []
-    found = tuple(array("i") for _ in range(5))
+    found = stages, kinds, microbatches, row_numbers, columns = tuple(array("i") for _ in range(5))
     bad: list[FormatError] = []
     for number, cells in lines:
         rows.append(number)
@@ -115,17 +126,25 @@ def _actions(lines: Iterator[tuple[int, list[str]]], where: str) -> tuple[list[i
             text = cell.strip()
             if not text:
                 continue
+            # The fast way; what does not fit is named by the op's own reader.
+            match = OP_PATTERN.fullmatch(text)
+            if match is not None and len(text) <= LONGEST_OP:
+                stage, microbatch = int(match[1]), int(match[3])
+                if stage < LARGEST_INDEX > microbatch:
+                    stages.append(stage)
+                    kinds.append(KIND_LETTERS.index(match[2]))
+                    microbatches.append(microbatch)
+                    row_numbers.append(number)
+                    columns.append(column)
+                    continue
             try:
-                op = Op.parse(text)
+                Op.parse(text)
             except ParameterError as error:
                 place = f"{where}, row {number}, column {column}"
                 what = error.what if "index" in error.what else "unknown action"
                 bad.append(FormatError(what, where=place, value=text, mend=_hint(text)))
                 if len(bad) >= _MOST_LISTED:
                     raise _joined(bad) from None
-                continue
-            for values, value in zip(found, (op.stage, op.kind, op.microbatch, number, column), strict=True):
-                values.append(value)
         if bad and number > 64:
             break
         if len(found[0]) > _MOST_ACTIONS:
