@@ -23,24 +23,22 @@ class InputError(click.ClickException):
     exit_code = 2
 
 
-class Command(click.Command):
-    """A command that turns the project's errors into one line on stderr and exit code 2."""
+class _ProjectErrors:
+    """Turns the project's errors into one line on stderr and exit code 2."""
 
     def invoke(self, context: click.Context) -> Any:  # noqa: D102 - as in click
         try:
-            return super().invoke(context)
+            return super().invoke(context)  # type: ignore[misc]
         except PdTheoryError as error:
             raise InputError(str(error)) from None
 
 
-class Group(click.Group):
-    """A group of commands, with the same way out for errors, that knows the nearest name of an unknown command."""
+class Command(_ProjectErrors, click.Command):
+    """A command with one way out for errors."""
 
-    def invoke(self, context: click.Context) -> Any:  # noqa: D102 - as in click
-        try:
-            return super().invoke(context)
-        except PdTheoryError as error:
-            raise InputError(str(error)) from None
+
+class Group(_ProjectErrors, click.Group):
+    """A group of commands with one way out for errors, that knows the nearest name of an unknown command."""
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:  # noqa: D102 - as in click
         if args and args[0] not in self.commands and not args[0].startswith("-"):
