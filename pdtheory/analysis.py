@@ -91,8 +91,9 @@ class Analysis:
             (name.replace("_", " "), _words(value)) for name, value in found.items() if name != "steady_state"
         ]
         rows += [
-            (f"block delay, {window}: max, mean", f"{_words(values['max'])}, {_words(values['mean'])}")
+            (f"block delay, {window}, {statistic}", _words(value))
             for window, values in delay.items()
+            for statistic, value in values.items()
         ]
         where = (
             "none found"

@@ -26,7 +26,7 @@ class InputError(click.ClickException):
 class _ProjectErrors:
     """Turns the project's errors into one line on stderr and exit code 2."""
 
-    def invoke(self, context: click.Context) -> Any:  # noqa: D102 - as in click
+    def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)  # type: ignore[misc]
         except PdTheoryError as error:

@@ -87,7 +87,7 @@ def test_a_function_is_not_hidden_by_a_module():
 
 def test_analysis_shows_itself():
     found = pd.analyze("pipedream", num_stages=4)
-    assert "block delay, steady: max, mean: 14, 15/2" in str(found)
+    assert "block delay, steady, max: 14\nblock delay, steady, mean: 15/2" in str(found)
     assert found._repr_markdown_().startswith("| quantity | value |")
     assert repr(found) == (
         "Analysis(Schedule('pipedream', num_stages=4, num_microbatches=40, num_workers=4), tie_rule='stage-order')"
