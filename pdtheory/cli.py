@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -24,7 +23,7 @@ from pdtheory.files import write_atomically
 from pdtheory.formats import chrome_trace, read_torch_csv, torch_csv
 from pdtheory.schedule import Schedule, WeightPolicy
 from pdtheory.tables import Table
-from pdtheory.terminal import Group, progress, run_command
+from pdtheory.terminal import Group, ResultConsole, progress, run_command
 from pdtheory.tie_rules import TieRule
 from pdtheory.timeline import run
 
@@ -140,8 +139,7 @@ def _emit(table: Table, format_: str, as_json: Callable[[], str] | None = None) 
             shown.add_column(column, overflow="fold")
         for row in table.texts():
             shown.add_row(*map(Text, row))
-        console = Console(soft_wrap=False, width=None if sys.stdout.isatty() else 160)
-        console.print(shown)
+        ResultConsole(160).print(shown)
 
 
 @main.command()
@@ -321,7 +319,7 @@ def show(source: str, durations: str | None, latency: str, output: Path | None, 
     if output is None:
         from pdtheory.text_chart import text_chart
 
-        console = Console(width=None if sys.stdout.isatty() else 10_000)
+        console = ResultConsole(10_000)
         lines, note = text_chart(timeline, console.width)
         for line in lines:
             console.print(line, no_wrap=True, crop=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,6 +59,13 @@ def run_command(command: click.Command) -> None:
 def _exit_code(command: click.Command) -> int:
     if sys.stdout is None or sys.stderr is None:
         return 2
+    interrupts: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
     try:
         result = command.main(standalone_mode=False)
         sys.stdout.flush()
@@ -68,8 +76,7 @@ def _exit_code(command: click.Command) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted; files that were written are complete.", err=True)
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         _discard_stdout()
         return 0
@@ -77,12 +84,33 @@ def _exit_code(command: click.Command) -> int:
         _discard_stdout()
         click.echo(f"Error: the result cannot be written: {error.strerror}", err=True)
         return 2
+    except Exception:
+        # Compiled code may turn an interrupt into an error of its own.
+        if interrupts:
+            return _interrupted()
+        raise
+
+
+def _interrupted() -> int:
+    click.echo("Interrupted; files that were written are complete.", err=True)
+    return INTERRUPTED
 
 
 def _discard_stdout() -> None:
     """Point stdout to nowhere, so that the interpreter's last flush finds no fault."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
+
+
+class ResultConsole(Console):
+    """A console for results: without a terminal as wide as asked; a reader that left is not its business."""
+
+    def __init__(self, width_without_terminal: int) -> None:
+        super().__init__(width=None if sys.stdout.isatty() else width_without_terminal)
+
+    def on_broken_pipe(self) -> None:
+        """Leave a closed pipe to `run_command`; rich would end the program with 1."""
+        raise BrokenPipeError
 
 
 @contextmanager

@@ -208,13 +208,74 @@ def test_every_command_has_help(command):
     assert "Usage:" in good(*command, "--help")
 
 
-def test_a_closed_pipe_is_no_error():
+@pytest.mark.parametrize(
+    "command",
+    ["export pipedream --stages 40 --to torch-csv", "show pipedream --stages 30 --microbatches 300", "--help"],
+)
+def test_a_reader_that_leaves_is_no_error(command):
     done = subprocess.run(
-        f"{sys.executable} -m pdtheory.cli export pipedream --stages 40 --to torch-csv | head -c 10",
-        shell=True, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.stdout == "0F0,0F1,0F"
-    assert "Traceback" not in done.stderr
+        ["bash", "-c", f"{sys.executable} -m pdtheory.cli {command} | head -c 3; echo ${{PIPESTATUS[0]}} >&2"],
+        capture_output=True,
+        text=True,
+    )
+    assert len(done.stdout) == 3
+    assert done.stderr == "0\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [["schedules"], ["export", "gpipe", "--stages", "3", "--to", "torch-csv"]])
+def test_a_full_disk_is_said(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "pdtheory.cli", *command], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"Error: the result cannot be written: No space left")
+
+
+def test_interrupting_a_proof(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pdtheory.cli", "formula", "pipedream", "--export-smt", str(tmp_path / "smt")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
+    assert stdout == b""
+    assert not (tmp_path / "smt").exists()
+
+
+def test_pipes_and_links_are_written_through(tmp_path):
+    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    arguments = ("export", "gpipe", "--stages", 1, "--microbatches", 1, "--to", "torch-csv", "-o")
+    good(*arguments, link)
+    assert link.is_symlink()
+    assert target.read_text() == "0F0,0B0\n"
+    assert target.stat().st_mode & 0o777 == 0o600
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    good(*arguments, pipe)
+    assert reader.communicate(timeout=30)[0] == b"0F0,0B0\n"
+    good(*arguments, tmp_path / ("x" * 250 + ".csv"))
+
+
+def test_update_per_keeps_the_copies():
+    own = good("analyze", "local-sgd", "--stages", 4, "--format", "json")
+    assert good("analyze", "local-sgd", "--stages", 4, "--update-per", "microbatch", "--format", "json") == own
+
+
+def test_narrow_terminals_are_told_what_is_cut():
+    from pdtheory import get_schedule, run
+    from pdtheory.text_chart import text_chart
+
+    lines, note = text_chart(run(get_schedule("pipedream", 4, 12)), 40)
+    assert all(len(line) <= 40 for line in lines)
+    assert note.startswith("the first 7 of 30 columns are shown; ")
 
 
 def test_progress_stays_off_where_stderr_is_no_terminal():
