@@ -232,7 +232,7 @@ def _derive(quantity: Quantity) -> ClosedForm:
         else sp.Piecewise(*((v.value, condition) for v, (condition, _, _) in zip(values, checked, strict=True)))
     )
     cases = tuple((condition, v.hypotheses) for v, (condition, _, _) in zip(values, checked, strict=True))
-    proof = checked[0][1]
+    controls = [negative_control(proof, v.value) for v, (_, proof, _) in zip(values, checked, strict=True)]
     return ClosedForm(
         quantity.schedule,
         quantity.name,
@@ -242,7 +242,12 @@ def _derive(quantity: Quantity) -> ClosedForm:
         cases,
         weakest(c.verdict for _, _, c in checked),
         tuple(result for _, _, c in checked for result in c.results),
-        negative_control(proof, values[0].value),
+        NegativeControl(
+            "; ".join(control.statement for control in controls),
+            # Each case has its own twin, and each of them must be refused.
+            next((c.verdict for c in controls if c.verdict is not Verdict.REFUTED), Verdict.REFUTED),
+            "; ".join(control.detail for control in controls),
+        ),
         tuple((p, c) for _, p, c in checked),
     )
 

@@ -39,6 +39,8 @@ class Kind(IntEnum):
 OP_PATTERN = re.compile(r"(\d+)([FBIW])(\d+)", re.ASCII)
 LARGEST_INDEX = 2**24
 LONGEST_OP = 18
+#: Row of the op table that a kind belongs to: F, B or I, W.
+_SLOT = np.array([0, 1, 1, 2])
 _FROM_ZERO = "Number stages and microbatches from 0 without gaps"
 
 
@@ -342,8 +344,7 @@ class Schedule:
 def _op_table(schedule: Schedule) -> IntArray:
     """Return op numbers by (F | B or I | W, stage, microbatch), -1 where there is none."""
     table = np.full((3, schedule.num_stages, schedule.num_microbatches), -1, dtype=np.int64)
-    slot = np.array([0, 1, 1, 2])[schedule.kind]
-    table[slot, schedule.stage, schedule.microbatch] = np.arange(schedule.num_ops)
+    table[_SLOT[schedule.kind], schedule.stage, schedule.microbatch] = np.arange(schedule.num_ops)
     return table
 
 
@@ -357,7 +358,7 @@ def _check_complete(schedule: Schedule) -> None:
         _raise_missing(schedule)
     on_two = np.flatnonzero(schedule.worker_of_stage[schedule.stage] != schedule.worker)
     table = schedule._table
-    slot = np.array([0, 1, 1, 2])[schedule.kind]
+    slot = _SLOT[schedule.kind]
     repeated = np.flatnonzero(table[slot, schedule.stage, schedule.microbatch] != np.arange(schedule.num_ops))
     if repeated.size:
         i = int(repeated[0])
@@ -395,7 +396,7 @@ def _check_complete(schedule: Schedule) -> None:
             mend = _FROM_ZERO if unused else "Add it to the worker of its stage"
             raise ScheduleError(f"op {s}{letter}{m} is missing", mend=mend)
 
-    for first, then in ((table[0], table[1]), (table[1], np.where(table[2] >= 0, table[2], table[1]))):
+    for first, then in ((table[0], table[1]), (table[1], schedule.last_backward)):
         late = np.argwhere(first > then)
         if late.size:
             before, after = (schedule.op(int(t[tuple(late[0])])) for t in (then, first))

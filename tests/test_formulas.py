@@ -165,6 +165,13 @@ def test_each_case_has_its_own_domain():
         law.evaluate(S=4, n=0)
 
 
+def test_each_case_has_its_own_twin():
+    control = closed_form("pipedream", "max_block_delay_noam").negative_control
+    assert "n <= S = " in control.statement
+    assert "n >= S = " in control.statement
+    assert control.verdict is Verdict.REFUTED
+
+
 def test_unknown_quantities_and_rules():
     with pytest.raises(UnknownNameError, match="Did you mean 'max_block_delay'"):
         closed_form("pipedream", "max_blok_delay")
