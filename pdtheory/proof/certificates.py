@@ -12,13 +12,20 @@ from typing import Any
 import sympy as sp
 
 from pdtheory.errors import FormatError
+from pdtheory.proof import inequality_steps  # noqa: F401 - its steps are among the kinds
 from pdtheory.proof import steps as st
 from pdtheory.proof.checker import Checked, check
 from pdtheory.proof.expressions import expression_of, symbol_of, text_of
+from pdtheory.proof.model import Family, Hypothesis, Model, Parameter, Sign, Timing
+from pdtheory.proof.term_text import term_of
+from pdtheory.proof.terms import Term
 from pdtheory.proof.timing import Indexing, Law, Wait
 from pdtheory.tie_rules import TieRule
 
-FORMAT, VERSION = "pdtheory-certificate", 1
+FORMAT, VERSION = "pdtheory-certificate", 2
+#: The parts of steps that are written as objects, and those that are written as one of a few words.
+RECORDS = (Law, Indexing, Model, Parameter, Family, Hypothesis)
+CHOICES = (Wait, TieRule, Sign, Timing)
 KINDS: dict[str, type[st.Step]] = {kind.__name__: kind for kind in st.Step.__subclasses__()}
 
 
@@ -35,6 +42,7 @@ def to_json(proof: st.Proof, checked: Checked) -> str:
         "format": FORMAT,
         "version": VERSION,
         "statement": proof.statement,
+        "model": None if proof.model is None else _encode(proof.model),
         "steps": [{"kind": type(step).__name__, **_encode_fields(step)} for step in proof.steps],
         "verdict": str(checked.verdict),
         "conclusion": st.claim(checked.conclusion),
@@ -66,7 +74,9 @@ def from_json(text: str, where: str = "certificate") -> tuple[st.Proof, str]:
     steps = data.get("steps")
     if not isinstance(steps, list) or not isinstance(data.get("conclusion"), str):
         raise FormatError("has no list of steps or no conclusion", where=where)
-    return st.Proof(str(data.get("statement")), tuple(_decode_step(step, where) for step in steps)), data["conclusion"]
+    model = None if data.get("model") is None else _decode_fields(Model, data["model"], f"{where}, model")
+    found = st.Proof(str(data.get("statement")), tuple(_decode_step(step, where) for step in steps), model)
+    return found, data["conclusion"]
 
 
 def recheck(text: str, *, solver: str = "z3", where: str = "certificate") -> Checked:
@@ -93,7 +103,9 @@ def _encode_fields(value: Any) -> dict[str, Any]:
 def _encode(value: Any) -> Any:
     if isinstance(value, sp.Basic):
         return text_of(value)
-    if isinstance(value, Indexing | Law):
+    if isinstance(value, Term):
+        return str(value)
+    if isinstance(value, RECORDS):
         return _encode_fields(value)
     if isinstance(value, Mapping):
         return {str(key): _encode(part) for key, part in value.items()}
@@ -130,10 +142,12 @@ def _decode(wanted: Any, data: Any, where: str) -> Any:
             if type(data) is not wanted:
                 raise FormatError(f"must be of type {wanted.__name__}", value=data)
             return data
-        if wanted in (Wait, TieRule):
+        if wanted in CHOICES:
             return wanted(data)
-        if wanted in (Law, Indexing):
+        if wanted in RECORDS:
             return _decode_fields(wanted, data, where)
+        if wanted is Term:
+            return term_of(data)
         origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
         if origin is tuple:
             if not isinstance(data, list):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pdtheory.errors import PdTheoryError
+from pdtheory.proof import inequality_rules  # noqa: F401 - registers its rules
 from pdtheory.proof import steps as st
 from pdtheory.proof.desk import Desk
 from pdtheory.proof.guards import StepRefusedError, refuse_unclear
+from pdtheory.proof.inequality_guards import Setting
 from pdtheory.proof.rules import conclude
 from pdtheory.proof.verdict import Verdict, weakest
 
@@ -68,6 +70,12 @@ def check(proof: st.Proof, *, solver: str = "z3") -> Checked:
     desk = Desk(solver)
     results: list[StepResult] = []
     conclusion: st.Conclusion | None = None
+    if proof.model is not None:
+        try:
+            desk.setting = Setting(proof.model)
+        except Exception as error:
+            results.append(StepResult("model", "Model", Verdict.INCONCLUSIVE, _reason(error)))
+            return Checked(proof.statement, Verdict.INCONCLUSIVE, tuple(results), None)
     for step in proof.steps:
         desk.asked, desk.undecided = [], None
         kind = type(step).__name__
@@ -81,11 +89,14 @@ def check(proof: st.Proof, *, solver: str = "z3") -> Checked:
             conclusion = None
             break
         except Exception as error:  # what the checker cannot follow is no proof, whatever the reason
-            detail = str(error) if isinstance(error, PdTheoryError) else f"{type(error).__name__}: {error}"
-            results.append(StepResult(step.name, kind, Verdict.INCONCLUSIVE, detail, tuple(desk.asked)))
+            results.append(StepResult(step.name, kind, Verdict.INCONCLUSIVE, _reason(error), tuple(desk.asked)))
             conclusion = None
             break
         verdict = desk.undecided.verdict if desk.undecided else Verdict.PROVED
         detail = desk.undecided.reason if desk.undecided else str(conclusion)
         results.append(StepResult(step.name, kind, verdict, detail, tuple(desk.asked)))
     return Checked(proof.statement, weakest(r.verdict for r in results), tuple(results), conclusion)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, PdTheoryError) else f"{type(error).__name__}: {error}"

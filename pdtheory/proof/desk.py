@@ -9,6 +9,7 @@ import sympy as sp
 
 from pdtheory.proof import steps as st
 from pdtheory.proof.guards import StepRefusedError
+from pdtheory.proof.inequality_guards import Setting
 from pdtheory.proof.smt import Decision, smtlib, solve
 from pdtheory.proof.verdict import Verdict
 
@@ -18,6 +19,7 @@ class Desk:
     """What one proof has concluded so far, and what the solver was asked in the current step."""
 
     solver: str
+    setting: Setting | None = None
     known: dict[str, st.Conclusion] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)
     undecided: Decision | None = None

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
+from pdtheory.proof.model import Model
+from pdtheory.proof.terms import Term
 from pdtheory.proof.timing import Law, Wait
 from pdtheory.tie_rules import TieRule
 
@@ -91,7 +93,31 @@ class Total:
         return f"sum over {self.lower} <= {self.index} < {self.upper} of {self.summand} = {self.value}"
 
 
-Conclusion = Fact | Run | Value | Count | Total
+@dataclass(frozen=True)
+class Estimate:
+    """For all integers with the hypotheses the term is 0 (`equality`) or at least 0; surely, or on average.
+
+    Attributes
+    ----------
+    model : Model
+        What the families and parameters are.
+    uses : tuple of str
+        Names of the hypotheses of the model that it rests on.
+    """
+
+    hypotheses: Hypotheses
+    term: Term
+    equality: bool
+    surely: bool
+    model: Model
+    uses: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        shown = str(self.term) if self.surely else f"E[{self.term}]"
+        return f"{shown} {'=' if self.equality else '>='} 0"
+
+
+Conclusion = Fact | Run | Value | Count | Total | Estimate
 
 
 def claim(conclusion: Conclusion | None) -> str:
@@ -101,7 +127,10 @@ def claim(conclusion: Conclusion | None) -> str:
     if isinstance(conclusion, Run):
         return str(conclusion)
     domain = ", ".join(map(str, conclusion.hypotheses)) or "no condition"
-    return f"for all integers with {domain}: {conclusion}"
+    text = f"for all integers with {domain}: {conclusion}"
+    if isinstance(conclusion, Estimate):
+        text += "\n" + conclusion.model.described(conclusion.uses)
+    return text
 
 
 # Steps ---------------------------------------------------------------------------------------------------
@@ -340,7 +369,8 @@ class DivideWithRemainder(Step):
 
 @dataclass(frozen=True)
 class Proof:
-    """Steps in order; the last one's conclusion is what is proved."""
+    """Steps in order; the last one's conclusion is what is proved. A proof about averages has a model."""
 
     statement: str
     steps: tuple[Step, ...]
+    model: Model | None = None

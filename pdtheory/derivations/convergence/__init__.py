@@ -1,0 +1,1 @@
+"""Proofs of convergence theorems, as data for the checker."""
