@@ -202,6 +202,37 @@ def _(step: st.Multiply, desk: Desk) -> Estimate:
 
 
 @conclude.register
+def _(step: st.Cancel, desk: Desk) -> Estimate:
+    setting = _setting(desk)
+    found = _estimate(desk, step.of)
+    domain = _domain(desk, step.hypotheses)
+    _need_all(desk, step.of, domain, found.hypotheses)
+    setting.need_integers("a factor", step.factor)
+    setting.need_term(step.value)
+    desk.decide("the factor is positive", domain, step.factor >= 1)
+    _need_equal(found.term, step.value * whole(step.factor))
+    return _concluded(desk, domain, step.value, found.equality, found.surely, found.uses)
+
+
+@conclude.register
+def _(step: st.Limit, desk: Desk) -> Estimate:
+    setting = _setting(desk)
+    found = _estimate(desk, step.of)
+    domain = _domain(desk, step.hypotheses)
+    setting.need_index(step.index)
+    setting.need_integers("a start", step.start)
+    setting.need_term(step.value)
+    if found.equality or found.term.is_vector:
+        raise StepRefusedError("a limit is taken of an inequality")
+    if step.index in step.value.symbols or any(step.index in p.free_symbols for p in (*domain, step.start)):
+        raise StepRefusedError(f"the hypotheses, the start and the limit must not depend on {step.index}")
+    _need_all(desk, step.of, (*domain, step.index >= step.start), found.hypotheses)
+    if step.index in (found.term - step.value * whole(step.index)).symbols:
+        raise StepRefusedError(f"the rest still depends on {step.index}")
+    return _concluded(desk, domain, step.value, False, found.surely, found.uses)
+
+
+@conclude.register
 def _(step: st.SumOver, desk: Desk) -> Estimate:
     setting = _setting(desk)
     found = _estimate(desk, step.of)

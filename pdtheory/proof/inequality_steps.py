@@ -82,6 +82,27 @@ class Multiply(Step):
 
 
 @dataclass(frozen=True)
+class Cancel(Step):
+    """A nonnegative product of a positive integer and a value: the value is nonnegative."""
+
+    of: str
+    hypotheses: Hypotheses
+    factor: sp.Expr
+    value: Term
+
+
+@dataclass(frozen=True)
+class Limit(Step):
+    """An estimate n A + B >= 0 for all integers n from some number on: A >= 0."""
+
+    of: str
+    hypotheses: Hypotheses
+    index: sp.Symbol
+    start: sp.Expr
+    value: Term
+
+
+@dataclass(frozen=True)
 class SumOver(Step):
     """An estimate for every index in a range, summed over it."""
 

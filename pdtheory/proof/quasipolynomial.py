@@ -65,6 +65,18 @@ def is_zero(expression: sp.Expr) -> bool:
     return bool(canonical(expression) == 0)
 
 
+def degree_of(expression: sp.Expr, symbol: sp.Symbol) -> int:
+    """Return the degree in a symbol, on even and on odd numbers.
+
+    Examples
+    --------
+    >>> S = sp.Symbol("S", integer=True)
+    >>> degree_of(S * sp.floor(S / 2), S)
+    2
+    """
+    return int(sp.degree(canonical(expression), symbol)) if canonical(expression) != 0 else 0
+
+
 def _without_floors(expression: sp.Expr) -> sp.Expr:
     if isinstance(expression, sp.floor):
         return _half(expression.args[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 
 import sympy as sp
@@ -21,9 +22,14 @@ from pdtheory.proof.guards import (
     need_same,
     need_unbound,
 )
+from pdtheory.proof.quasipolynomial import degree_of
+from pdtheory.proof.smt import Decision
 from pdtheory.proof.timing import M, S, Wait, greedy_obligations, n, order_obligations, s
+from pdtheory.proof.verdict import Verdict
 from pdtheory.proof.windows import is_run, window
 from pdtheory.tie_rules import TieRule
+
+LARGEST_ENUMERATION = 100_000
 
 
 @functools.singledispatch
@@ -149,6 +155,48 @@ def _(step: st.SumByDifference, desk: Desk) -> st.Conclusion:
     desk.decide("the bounds are in order", step.hypotheses, step.lower <= step.upper)
     value = antidifference.subs(index, step.upper) - antidifference.subs(index, step.lower)
     return st.Total(step.hypotheses, index, step.lower, step.upper, step.summand, sp.expand(value))
+
+
+@conclude.register
+def _(step: st.SumByValues, desk: Desk) -> st.Conclusion:
+    need_distinct((step.index, step.upper))
+    need_only("the summand", step.summand, (step.index,))
+    need_only("the value", step.value, (step.upper,))
+    degree = max(degree_of(step.summand, step.index), degree_of(step.value, step.upper))
+    # The differences of the two sides are of that degree on even and on odd numbers: degree + 1 points of each.
+    so_far = sp.Integer(0)
+    for number in range(2 * (degree + 1) + 1):
+        stated = step.value.subs(step.upper, number)
+        if stated != so_far:
+            raise StepRefusedError(f"the sum at {step.upper}={number} is {so_far}, not {stated}", Verdict.REFUTED)
+        so_far = so_far + step.summand.subs(step.index, number)
+    return st.Total((step.upper >= 0,), step.index, sp.Integer(0), step.upper, step.summand, step.value)
+
+
+@conclude.register
+def _(step: st.Enumerate, desk: Desk) -> st.Conclusion:
+    need_distinct(step.indices)
+    if not len(step.indices) == len(step.lower) == len(step.upper):
+        raise StepRefusedError("every index needs a range")
+    need_only("the statement", step.goal, step.indices)
+    ends = [*step.lower, *step.upper]
+    if not all(end.is_Integer for end in ends):
+        raise StepRefusedError("the ranges must be numbers")
+    ranges = [range(int(a), int(b)) for a, b in zip(step.lower, step.upper, strict=True)]
+    if math.prod(map(len, ranges)) > LARGEST_ENUMERATION or not all(ranges):
+        raise StepRefusedError(f"the ranges have no points, or more than {LARGEST_ENUMERATION}")
+    for values in itertools.product(*ranges):
+        point = dict(zip(step.indices, values, strict=True))
+        holds = step.goal.subs(point)
+        if holds == sp.false:
+            raise StepRefusedError(f"does not hold at {point}", Verdict.REFUTED)
+        if holds != sp.true:
+            raise StepRefusedError(f"cannot be decided at {point}: {holds}")
+    inside = tuple(
+        part for i, a, b in zip(step.indices, step.lower, step.upper, strict=True) for part in (i >= a, i < b)
+    )
+    desk.undecided = Decision(Verdict.CHECKED, reason=f"{step.goal} at every point of {inside}")
+    return st.Fact(inside, step.goal)
 
 
 @conclude.register

@@ -223,6 +223,30 @@ class SumByDifference(Step):
 
 
 @dataclass(frozen=True)
+class SumByValues(Step):
+    """A sum over 0 <= index < upper of a quasi-polynomial of the index, by its values at enough points.
+
+    Both sides are polynomials on even and on odd numbers, of degrees that their canonical forms show; they
+    agree everywhere if they agree at as many points as the degree asks for.
+    """
+
+    index: sp.Symbol
+    upper: sp.Symbol
+    summand: sp.Expr
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
+class Enumerate(Step):
+    """A statement about integers in finite ranges (lower end, upper end not included), one point after the other."""
+
+    indices: tuple[sp.Symbol, ...]
+    lower: tuple[sp.Expr, ...]
+    upper: tuple[sp.Expr, ...]
+    goal: sp.Basic
+
+
+@dataclass(frozen=True)
 class CountOver(Step):
     """Count pairs: a count per outer index, summed over the outer index."""
 

@@ -510,7 +510,10 @@ def _vector_degree(monomial: Iterable[tuple[Generator, int]]) -> int:
 def _put(expression: Integer, point: At) -> Integer:
     if expression.free_symbols.isdisjoint(point):
         return expression
-    return sp.expand(expression.subs(point, simultaneous=True))
+    if isinstance(expression, sp.Symbol):
+        return point[expression]
+    moved = expression.xreplace(dict(point))
+    return moved if all(isinstance(value, sp.Symbol) for value in point.values()) else sp.expand(moved)
 
 
 def _monomial_text(monomial: Monomial) -> str:

@@ -121,6 +121,15 @@ class Derivation:
         """Add a product of two nonnegative terms."""
         return self.add(st.Multiply(self._name(words), under, left.name, right.name))
 
+    def cancel(self, of: Found, under: Hypotheses, factor: sp.Expr, value: Term) -> Found:
+        """Add a nonnegative product without its positive integer factor."""
+        return self.add(st.Cancel(self._name(f"{of.name}, divided"), of.name, under, factor, value))
+
+    def limit(self, of: Found, under: Hypotheses, index: sp.Symbol, start: int, value: Term) -> Found:
+        """Add what n A + B >= 0 for all large n says of A."""
+        name = self._name(f"{of.name}, in the limit")
+        return self.add(st.Limit(name, of.name, under, index, sp.sympify(start), value))
+
     def sum_over(self, of: Found, under: Hypotheses, index: sp.Symbol, ends: Range) -> Found:
         """Add the sum of an estimate over a range of an index."""
         lower, upper = map(sp.sympify, ends)

@@ -87,7 +87,7 @@ _SHARED = (
         "average",
         "x is the average of the workers",
         (c, h),
-        ROUND + (h >= 0, h <= H),
+        (*ROUND, h >= 0, h <= H),
         x(c, h) - mean(y(c, h, u)),
         equality=True,
     ),
