@@ -34,6 +34,7 @@ from pdtheory.timeline import Timeline, run
 from pdtheory.weight_versions import Versions, versions
 
 if TYPE_CHECKING:
+    from pdtheory import bounds
     from pdtheory.fitting import fitted_form
     from pdtheory.formulas import ClosedForm, closed_form, quantities
     from pdtheory.proof import Verdict
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 
 # SymPy and the checker load when a formula is asked for, not with the package.
 _LATE = {
+    "bounds": "pdtheory.bounds",
     "ClosedForm": "pdtheory.formulas",
     "closed_form": "pdtheory.formulas",
     "quantities": "pdtheory.formulas",
@@ -75,6 +77,7 @@ __all__ = [
     "Window",
     "analyze",
     "block_delays",
+    "bounds",
     "chrome_trace",
     "closed_form",
     "fitted_form",
@@ -93,8 +96,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'pdtheory' has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module(_LATE[name]), name)
-
+    module = importlib.import_module(_LATE[name])
+    value = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -12,6 +12,7 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -20,9 +21,11 @@ import sympy as sp
 from pdtheory.derivations.convergence.theorems import THEOREMS, Theorem
 from pdtheory.errors import ParameterError, UnknownNameError
 from pdtheory.proof import Checked, Verdict, check
+from pdtheory.proof.certificates import to_json
 from pdtheory.proof.terms import Name, Term
 
 Number = int | float | Fraction | str
+LARGEST_EXPONENT = 400
 
 #: What the symbols mean, and whether they are whole numbers, and whether they must be positive.
 MEANINGS: dict[str, tuple[str, bool, bool]] = {
@@ -192,14 +195,17 @@ class Bound:
         fall, noise, stale = (at_one[name] for name in ("optimization", "noise", "stale"))
         if fall == 0:
             raise ParameterError("nothing to tune: with D = 0 the smallest step is the best", where="D", value=0)
-        limit = self._largest_step(point)
-        best = _minimizer(float(fall), float(noise), float(stale))
+        try:
+            limit = self._largest_step(point)
+            best = _minimizer(float(fall), float(noise), float(stale))
+        except OverflowError:
+            raise ParameterError("the numbers are too large to look for the best step", where=self.name) from None
         at_limit = best is None or (limit is not None and best > limit)
         if at_limit and limit is None:
             raise ParameterError("grows forever: without noise no step size is too large", where=f"{self.name}, gamma")
         step = limit if at_limit else best
         assert step is not None
-        terms = {k: float(v) for k, v in self.evaluate_terms(**{**values, "gamma": Fraction(step)}).items()}
+        terms = {k: as_float(v) for k, v in self.evaluate_terms(**{**values, "gamma": Fraction(step)}).items()}
         return Tuned(step, sum(terms.values()), terms, at_limit)
 
     def _balanced(self) -> Tuned:
@@ -233,11 +239,43 @@ class Bound:
             raise ParameterError("must be a whole number of rounds of H steps", where="T", value=values["T"])
         return point, not any(isinstance(value, float) for value in values.values())
 
+    def partial(self, **values: Number) -> dict[str, sp.Expr]:
+        """Return every term with numbers put for some symbols."""
+        for name in values:
+            if name not in self.symbols:
+                raise UnknownNameError(f"symbol of {self.name}", name, self.symbols)
+        point = {SYMBOLS[name]: sp.Rational(_exact(name, value)) for name, value in values.items()}
+        return {term.name: term.expr.subs(point) for term in self.terms}
+
+    def certificate(self) -> str:
+        """Return the proof as a JSON certificate, for ``python -m pdtheory.proof``."""
+        return to_json(THEOREMS[self.name].proof(), self.checked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the bound as JSON-ready values."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "bounded": self.bounded,
+            "formulas": {term.name: str(term.expr) for term in self.terms},
+            "formula": str(self.expr),
+            "holds_if_nonnegative": None if self.condition is None else str(self.condition),
+            "hypotheses": dict(self.hypotheses),
+            "symbols": {symbol: MEANINGS[symbol][0] for symbol in self.symbols},
+            "verdict": str(self.verdict),
+        }
+
+    @staticmethod
+    def latex(expr: sp.Expr) -> str:
+        """Return a formula as LaTeX."""
+        return f"${sp.latex(expr)}$"
+
     def __str__(self) -> str:
         return f"{self.bounded} <= {self.expr}  [{self.source}]"
 
     def _repr_latex_(self) -> str:
-        return f"${sp.latex(self.expr)}$"
+        return self.latex(self.expr)
 
 
 def _missing(name: str, where: str) -> ParameterError:
@@ -248,10 +286,8 @@ def _exact(name: str, value: Any) -> Fraction:
     """Return a number in the domain of a symbol, exactly."""
     words, whole, positive = MEANINGS[name]
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = Fraction(value)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        number = exact_number(value)
+    except (TypeError, ValueError, ArithmeticError):
         raise ParameterError("must be a number", where=name, value=value, mend=f"It is: {words}") from None
     if whole and number.denominator != 1:
         raise ParameterError("must be a whole number", where=name, value=value, mend=f"It is: {words}")
@@ -261,9 +297,39 @@ def _exact(name: str, value: Any) -> Fraction:
     return number
 
 
+def exact_number(value: Any) -> Fraction:
+    """Return a number, or the number that a text such as "0.01", "1e-3" or "1/3" stands for, exactly.
+
+    Raises
+    ------
+    ValueError, TypeError or ArithmeticError
+        If it is none, or has more than `LARGEST_EXPONENT` digits before or after the point.
+    """
+    if isinstance(value, bool):
+        raise TypeError("a truth value is no number")
+    if isinstance(value, str):
+        if len(value) > LARGEST_EXPONENT:
+            raise ValueError("a number of that length")
+        if "/" not in value:
+            number = Decimal(value)
+            # Before it is written out: 1e999999999 has a billion digits.
+            if not number.is_finite() or abs(number.adjusted()) > LARGEST_EXPONENT:
+                raise ValueError("not a number of that size")
+            return Fraction(number)
+    return Fraction(value)
+
+
 def _number(value: sp.Expr, exact: bool) -> Fraction | float:
     found = Fraction(int(value.p), int(value.q))
-    return found if exact else float(found)
+    return found if exact else as_float(found)
+
+
+def as_float(number: Fraction | float) -> float:
+    """Return a number as a float, or refuse one that is too large for it."""
+    try:
+        return float(number)
+    except OverflowError:
+        raise ParameterError("a result is too large for a float") from None
 
 
 def _minimizer(fall: float, noise: float, stale: float) -> float | None:

@@ -38,6 +38,7 @@ NAMES = [
     "Window",
     "analyze",
     "block_delays",
+    "bounds",
     "chrome_trace",
     "closed_form",
     "fitted_form",

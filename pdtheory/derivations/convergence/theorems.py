@@ -57,9 +57,7 @@ class Theorem:
 _ITERATES = total(rm.over_blocks(square(rm.a(rm.k, rm.r))), rm.k, 0, rm.K) / rm.K_
 _RPD_NOISE = rm.S_ * rm.gamma * rm.L
 _RPD_FALL = 2 * rm.S_ * rm.D / (rm.gamma * rm.K_)
-_MODELS = (
-    total(aligned.over_blocks(square(aligned.a(aligned.m, aligned.r))), aligned.m, 0, aligned.M) / aligned.M_
-)
+_MODELS = total(aligned.over_blocks(square(aligned.a(aligned.m, aligned.r))), aligned.m, 0, aligned.M) / aligned.M_
 _STEPS = total(
     total(square(local_sgd.a(local_sgd.c, local_sgd.h)), local_sgd.h, 0, local_sgd.H),
     local_sgd.c,
@@ -162,12 +160,7 @@ THEOREMS: dict[str, Theorem] = {
             {
                 "optimization": _LOCAL_FALL,
                 "noise": _LOCAL_NOISE,
-                "stale": _QUADRATIC
-                * rm.S_
-                * rm.sigma**2
-                * (local_sgd.H_ - 1)
-                * (local_sgd.N_ - 1)
-                / local_sgd.N_,
+                "stale": _QUADRATIC * rm.S_ * rm.sigma**2 * (local_sgd.H_ - 1) * (local_sgd.N_ - 1) / local_sgd.N_,
             },
             _STEPS,
             _OF_LOCAL,

@@ -1,4 +1,4 @@
-"""The command line: `pdtheory COMMAND`."""
+"""Commands about schedules and their closed forms."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table as RichTable
-from rich.text import Text
 
-from pdtheory import __version__
 from pdtheory.analysis import Analysis, analyze
 from pdtheory.catalog import get_schedule, systems
+from pdtheory.cli.output import emit, format_option, write_all
 from pdtheory.durations import Durations
 from pdtheory.errors import FormatError, ParameterError, UnknownNameError
 from pdtheory.files import write_atomically
 from pdtheory.formats import chrome_trace, read_torch_csv, torch_csv
 from pdtheory.schedule import Schedule, WeightPolicy
 from pdtheory.tables import Table
-from pdtheory.terminal import Group, ResultConsole, progress, run_command
+from pdtheory.terminal import ResultConsole, progress
 from pdtheory.tie_rules import TieRule
 from pdtheory.timeline import run
 
@@ -31,27 +29,6 @@ if TYPE_CHECKING:
     from pdtheory.formulas import ClosedForm
 
 PICTURES = (".png", ".pdf", ".svg")
-FORMATS = ("table", "json", "csv", "md", "latex")
-
-
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="pdtheory")
-def main() -> None:
-    """Delays of pipeline-parallel training: analyzed for any schedule, proved for every number of stages.
-
-    Results go to stdout. Exit codes: 0 done, 1 a check failed, 2 wrong usage or input.
-    """
-
-
-def _format_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--format",
-        "format_",
-        type=click.Choice(FORMATS),
-        default="table",
-        show_default=True,
-        help="Form of the result.",
-    )(function)
 
 
 _FLAGS = {"num_in_flight": "--in-flight", "num_runs": "--runs", "local_steps": "--local-steps"}
@@ -127,39 +104,24 @@ def _timing(durations: str | None, latency: str) -> Durations:
     return Durations.parse(durations, latency) if durations is not None else Durations(latency=latency)
 
 
-def _emit(table: Table, format_: str, as_json: Callable[[], str] | None = None) -> None:
-    """Print a table in a form; JSON may have a richer source."""
-    if format_ == "json":
-        click.echo((as_json or table.json)().rstrip("\n"))
-    elif format_ != "table":
-        click.echo({"csv": table.csv, "md": table.markdown, "latex": table.latex}[format_](), nl=False)
-    else:
-        shown = RichTable(title=table.title, title_justify="left", show_lines=False)
-        for column in table.columns:
-            shown.add_column(column, overflow="fold")
-        for row in table.texts():
-            shown.add_row(*map(Text, row))
-        ResultConsole(160).print(shown)
-
-
-@main.command()
-@_format_option
+@click.command()
+@format_option
 def schedules(format_: str) -> None:
     """List the schedules of the catalog, with their own options."""
     rows = [
         (entry.name, entry.summary, ", ".join(_FLAGS[option] for option in entry.options) or "-", entry.source)
         for entry in systems().values()
     ]
-    _emit(Table("schedules", ("name", "what", "options", "source"), rows), format_)
+    emit(Table("schedules", ("name", "what", "options", "source"), rows), format_)
 
 
-@main.command(name="analyze")
+@click.command(name="analyze")
 @click.argument("source", metavar="NAME|FILE")
 @_schedule_options("needed", "10 S")
 @click.option("--durations", metavar="F=1,B=2", help="Time per op, per stage with colons: F=1:2:1. Kinds F, B, I, W.")
 @click.option("--latency", default="0", show_default=True, help="Time of a transfer between workers.")
 @click.option("--tie", default="stage-order", show_default=True, help="Tie rule: " + ", ".join(TieRule) + ".")
-@_format_option
+@format_option
 def analyze_command(source: str, durations: str | None, latency: str, tie: str, format_: str, **options: Any) -> None:
     """Analyze a schedule of the catalog, or a compute-only CSV file of PyTorch.
 
@@ -172,10 +134,10 @@ def analyze_command(source: str, durations: str | None, latency: str, tie: str, 
     """
     rule = TieRule.named(tie)
     found: Analysis = analyze(_load(source, **options), durations=_timing(durations, latency), tie_rule=rule)
-    _emit(found.table(), format_, found.to_json)
+    emit(found.table(), format_, found.to_json)
 
 
-@main.command()
+@click.command()
 @click.argument("name")
 @click.argument("quantity", required=False)
 @click.option("--tie", help="Only the formulas for this tie rule: " + ", ".join(TieRule) + ".")
@@ -191,7 +153,7 @@ def analyze_command(source: str, durations: str | None, latency: str, tie: str, 
     metavar="DIR",
     help="Write the proofs, to be checked again by: python -m pdtheory.proof.",
 )
-@_format_option
+@format_option
 def formula(
     name: str,
     quantity: str | None,
@@ -236,7 +198,7 @@ def formula(
         (f.quantity, (str(f.expr), f._repr_latex_()), f.domain, f.verdict, f.negative_control.verdict) for f in forms
     ]
     table = Table(f"closed forms of {name}", ("quantity", "formula", "domain", "verdict", "perturbed twin"), rows)
-    _emit(table, format_, lambda: json.dumps([f.to_dict() for f in forms], indent=2))
+    emit(table, format_, lambda: json.dumps([f.to_dict() for f in forms], indent=2))
     if format_ == "table":
         used = sorted({symbol for f in forms for symbol in f.symbols})
         click.echo("; ".join(f"{symbol}: {MEANINGS[symbol]}" for symbol in used))
@@ -257,7 +219,7 @@ def _export_statements(forms: list[ClosedForm], folder: Path) -> None:
                 comment = f"; {form.schedule}: {name}\n; unsat means that the statement holds for all integers\n"
                 contents[f"{form.schedule}_{len(seen):04d}.smt2"] = comment + text + "\n"
                 seen.add(text)
-    _write_all(contents, folder)
+    write_all(contents, folder)
     click.echo(f"{len(contents)} statements written to {folder}", err=True)
 
 
@@ -268,20 +230,11 @@ def _export_certificates(forms: list[ClosedForm], folder: Path) -> None:
         for form in forms
         for case, text in enumerate(form.certificates())
     }
-    _write_all(contents, folder)
+    write_all(contents, folder)
     click.echo(f"{len(contents)} certificates written to {folder}; check them: python -m pdtheory.proof", err=True)
 
 
-def _write_all(contents: dict[str, str], folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in contents.items():
-            write_atomically(folder / name, text.encode())
-    except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror}", where=str(folder)) from None
-
-
-@main.command()
+@click.command()
 @click.argument("file", type=click.Path())
 def check(file: str) -> None:
     """Say what is wrong with a compute-only CSV file, or that nothing is.
@@ -297,7 +250,7 @@ def check(file: str) -> None:
     )
 
 
-@main.command()
+@click.command()
 @click.argument("source", metavar="NAME|FILE")
 @_schedule_options("4", "3 S")
 @click.option("--durations", metavar="F=1,B=2", help="Time per op.")
@@ -331,7 +284,7 @@ def show(source: str, durations: str | None, latency: str, output: Path | None, 
     click.echo(f"written to {output}", err=True)
 
 
-@main.command()
+@click.command()
 @click.argument("source", metavar="NAME|FILE")
 @_schedule_options("needed", "10 S")
 @click.option("--to", "target", type=click.Choice(["torch-csv", "chrome-trace"]), required=True, help="Format.")
@@ -352,10 +305,4 @@ def export(source: str, target: str, durations: str | None, latency: str, output
         raise FormatError(f"cannot be written: {error.strerror}", where=str(output)) from None
 
 
-def entry() -> None:
-    """Run the command line as a program."""
-    run_command(main)
-
-
-if __name__ == "__main__":
-    entry()
+COMMANDS = (schedules, analyze_command, formula, check, show, export)
