@@ -26,9 +26,7 @@ from verification.registry import all_claims, claims_named
     metavar="DIR",
     help="Write the proofs as JSON, to be checked again by: python -m pdtheory.proof.",
 )
-def main(
-    names: tuple[str, ...], as_json: bool, listed: bool, allow_skipped: bool, certificates: Path | None
-) -> None:
+def main(names: tuple[str, ...], as_json: bool, listed: bool, allow_skipped: bool, certificates: Path | None) -> None:
     """Check the claims of the paper and of this project; all of them, or those that are named.
 
     Every claim has negative controls: perturbed statements that the same check must refuse. One claim alone

@@ -5,10 +5,10 @@ from pdtheory.derivations.convergence.randomized_model import (
     BLOCK,
     ITERATION,
     RPD,
+    S_,
     UNBIASED,
     G,
     S,
-    S_,
     b,
     g,
     k,
@@ -32,9 +32,7 @@ def _build(d: Derivation) -> Found:
     return d.weigh("all blocks", ITERATION, [(blocks, 1), (count, -(G**2))], value)
 
 
-_L0 = Statement(
-    "||grad f(z)||^2 <= S G^2", RPD, _build, S_ * G**2 - over_blocks(square(b(k, r))), under=ITERATION
-)
+_L0 = Statement("||grad f(z)||^2 <= S G^2", RPD, _build, S_ * G**2 - over_blocks(square(b(k, r))), under=ITERATION)
 CLAIM = Claim(
     "L0",
     Group.CHAIN,

@@ -45,10 +45,12 @@ CLAIM = Claim(
     "arXiv 2606.03498, reconstructed",
     lambda: all_of(_FIRST.check(), _SECOND.check()),
     (
-        _SECOND.off("||h||^2 = gamma ||g||^2", over_blocks(square(movement()))
-                    - gamma * over_blocks(p(k, r) * square(g(k, r)))),
+        _SECOND.off(
+            "||h||^2 = gamma ||g||^2", over_blocks(square(movement())) - gamma * over_blocks(p(k, r) * square(g(k, r)))
+        ),
         _SECOND.without("indicator"),
-        _FIRST.with_hypothesis("an update of twice the step", "update", REMAINDER,
-                               term=movement() + 2 * gamma * p(k, r) * g(k, r)),
+        _FIRST.with_hypothesis(
+            "an update of twice the step", "update", REMAINDER, term=movement() + 2 * gamma * p(k, r) * g(k, r)
+        ),
     ),
 )

@@ -35,8 +35,10 @@ CLAIM = Claim(
     "arXiv 2606.03498, reconstructed",
     _L3.check,
     (
-        _L3.off("with the gradient at w in place of z",
-                over_blocks(p(k, r) * dot(a(k, r), g(k, r))) - over_blocks(p(k, r) * dot(a(k, r), a(k, r)))),
+        _L3.off(
+            "with the gradient at w in place of z",
+            over_blocks(p(k, r) * dot(a(k, r), g(k, r))) - over_blocks(p(k, r) * dot(a(k, r), a(k, r))),
+        ),
         _L3.without(UNBIASED),
         _L3.with_family("grad f(w_k) is known only with the sample of iteration k", "a", known=(3 * k + 2,)),
     ),

@@ -11,8 +11,10 @@ _MODEL = Model(
     "two vectors and their difference",
     (),
     (),
-    tuple(Family(name, words, (), True, Timing.FIXED)
-          for name, words in (("a", "any"), ("b", "any"), ("d", "their difference"))),
+    tuple(
+        Family(name, words, (), True, Timing.FIXED)
+        for name, words in (("a", "any"), ("b", "any"), ("d", "their difference"))
+    ),
     (Hypothesis("difference", "d = a - b", (), (), d_ - a + b, equality=True),),
 )
 _TERM = -square(a) / 2 - square(b) / 2 + square(d_) / 2 + dot(a, b)
