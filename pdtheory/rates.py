@@ -116,14 +116,11 @@ class Pipeline:
         return {"K": updates, "delta": self.delay_bound}
 
     def _local_rounds(self, ticks: int | None) -> int:
-        """Return the number of complete rounds, R H microbatches each; a round takes 2RH + 2S - 2 ticks, R >= S."""
+        """Return the number of complete rounds of R H microbatches; `pdtheory formula local-sgd` proves their time."""
         if ticks is None:
             return self.num_microbatches // (self.num_runs * self.local_steps)
-        if self.num_runs < self.num_stages:
-            raise ParameterError(
-                "has no formula for its time with fewer runs than stages", where="num_runs", value=self.num_runs
-            )
-        return ticks // (2 * self.num_runs * self.local_steps + 2 * self.num_stages - 2)
+        longer, shorter = max(self.num_runs, self.num_stages), min(self.num_runs, self.num_stages)
+        return ticks // (2 * self.local_steps * longer + 2 * shorter - 2)
 
 
 def steady_delay(num_stages: int) -> int:

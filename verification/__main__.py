@@ -80,7 +80,9 @@ def table_of(results: list[Result], *, seconds: bool = True) -> Table:
 def _rests_on(result: Result) -> str:
     if result.claim.undecided:
         return result.claim.undecided
-    return ", ".join(result.finding.hypotheses) or "; ".join(result.finding.evidence[-1:])
+    if result.finding.proofs:
+        return ", ".join(result.finding.hypotheses) or "no hypothesis"
+    return "; ".join(result.finding.evidence[-1:])
 
 
 def _print_all(results: list[Result]) -> None:

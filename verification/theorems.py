@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pdtheory.derivations.convergence.theorems import THEOREMS
-from pdtheory.proof.terms import Term
+from pdtheory.proof.terms import ONE, Term
 from verification.claim import Control
 from verification.proofs import Statement
 
@@ -22,8 +22,9 @@ def perturbed(name: str, part: str, factor: Term | int, words: str) -> Control:
     return statement.off(words, statement.term + term * factor - term)
 
 
-def shared(name: str, *dropped: str) -> tuple[Control, ...]:
-    """Return the controls that halve each term, and those that drop a hypothesis."""
-    half = THEOREMS[name].average * 0 + 1
-    halves = tuple(perturbed(name, part, half / 2, f"half of the {part} term") for part in THEOREMS[name].terms)
+def shared(
+    name: str, *dropped: str, halved: tuple[str, ...] = ("optimization", "noise", "stale")
+) -> tuple[Control, ...]:
+    """Return the controls that halve a term, and those that drop a hypothesis."""
+    halves = tuple(perturbed(name, part, ONE / 2, f"half of the {part} term") for part in halved)
     return (*halves, *(theorem(name).without(hypothesis) for hypothesis in dropped))
