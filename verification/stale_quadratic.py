@@ -17,9 +17,11 @@ def is_stable(lag: int, a: Fraction) -> bool:
     p[lag] -= 1
     p[lag + 1] += 1
     while len(p) > 1:
-        if abs(p[0]) >= abs(p[-1]):
+        k = p[0]
+        if abs(k) >= 1:
             return False
-        p = [p[-1] * high - p[0] * low for high, low in zip(p[1:], reversed(p[:-1]), strict=True)]
+        # Kept monic: without the division the numbers would double in length with every degree.
+        p = [(high - k * low) / (1 - k * k) for high, low in zip(p[1:], reversed(p[:-1]), strict=True)]
     return True
 
 
