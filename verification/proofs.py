@@ -85,7 +85,8 @@ class Statement:
     def _ending_with(self, term: Term) -> Proof:
         *steps, last = self.proof.steps
         # Only a step that states what it wants can be asked for something else.
-        changed = dataclasses.replace(last, **{"value": term})
+        changes: dict[str, Any] = {"value": term}
+        changed = dataclasses.replace(last, **changes)
         return dataclasses.replace(self.proof, steps=(*steps, changed))
 
     def without(self, hypothesis: str) -> Control:

@@ -7,7 +7,7 @@ import sympy as sp
 from pdtheory.derivations.convergence.building import Derivation, Found
 from pdtheory.proof import Proof, check
 from pdtheory.proof.model import Hypothesis, Model, Parameter, Sign
-from pdtheory.proof.steps import SumByDifference
+from pdtheory.proof.steps import SumByDifference, Total
 from pdtheory.proof.terms import parameter
 from verification.claim import Claim, Control, Finding, Group, all_of, counted
 from verification.proofs import REMAINDER, Statement
@@ -67,8 +67,9 @@ def _sum(divisor: int) -> Finding:
     tau, S = sp.Symbol("tau", integer=True), sp.Symbol("S", integer=True)
     step = SumByDifference("stages", (S >= 1,), tau, sp.Integer(0), S, tau, tau * (tau - 1) / 2)
     found = check(Proof("sum of the lags", (step,)))
-    same = found.conclusion is not None and sp.expand(found.conclusion.value / 2 - S * (S - 1) / divisor) == 0
-    words = f"sum of tau/2 over tau < S: half of {getattr(found.conclusion, 'value', None)}"
+    total = found.conclusion.value if isinstance(found.conclusion, Total) else None
+    same = isinstance(total, sp.Expr) and sp.expand(total / 2 - S * (S - 1) / divisor) == 0
+    words = f"sum of tau/2 over tau < S: half of {total}"
     return Finding(found.verdict if same else found.verdict.REFUTED, (words,))
 
 

@@ -24,7 +24,7 @@ def _first(stages: int) -> Finding:
     above = []
     for size in range(1, stages + 1):
         delays = pd.block_delays(pd.run(pd.get_schedule("pipedream", size, 6 * size)))
-        steady, largest = (delays.statistics(w).max for w in (pd.Window.STEADY, pd.Window.ALL))
+        steady, largest = (delays.statistics(w).max or 0 for w in (pd.Window.STEADY, pd.Window.ALL))
         above.append(largest > steady)
     words = f"largest delay above the steady one for S = {[n + 1 for n, yes in enumerate(above) if yes]}"
     return counted(above == [False] * (stages - 1) + [True], words)
